@@ -107,7 +107,7 @@ typedef struct Creation
 static bool
 find_creation(Datum command_id, Creation *found)
 {
-	uint64		rows = run_search(&find_command, &command_id);
+	uint64		rows = run_by_index(&find_command, &command_id);
 	HeapTuple	row;
 	TupleDesc	columns;
 	Datum		value;

@@ -17,31 +17,31 @@
 #include "arguments.h"
 #include "kept_statement.h"
 
-#define FORGET_WHERE \
-	"DELETE FROM idgen.creation_identifiers WHERE "
-
 /*
- * Commands to forget, sorted by id: sessions that forget the same commands
- * lock the rows in the same order.
+ * Commands to forget, of the name $2 unless that is NULL, and at most $3.  They
+ * are sorted by id: sessions that forget the same commands lock the rows in the
+ * same order.
  */
-#define SELECT_SORTED(source, condition) \
+
+/* those before the time $1 */
+#define SELECT_OLD \
 	"SELECT id, made FROM (" \
 	" SELECT command_id::pg_catalog.uuid, created_at::pg_catalog.timestamptz" \
-	" FROM " source " WHERE " condition ") AS found (id, made)" \
+	" FROM idgen.creation_identifiers" \
+	" WHERE created_at OPERATOR(pg_catalog.<) $1" \
+	" AND ($2 IS NULL OR command_name OPERATOR(pg_catalog.=) $2)" \
+	" ORDER BY created_at LIMIT $3) AS found (id, made)" \
 	" WHERE id IS NOT NULL AND made IS NOT NULL ORDER BY id"
 
-/* $2 is the name of commands, or NULL for any */
-#define HAS_NAME	"($2 IS NULL OR command_name OPERATOR(pg_catalog.=) $2)"
-
-/* $1 is the time to purge before, $3 the number of commands */
-#define SELECT_OLD SELECT_SORTED("idgen.creation_identifiers", \
-	"created_at OPERATOR(pg_catalog.<) $1 AND " HAS_NAME " ORDER BY created_at LIMIT $3")
-
-/* $1 is the number of commands to keep, $3 that to forget */
-#define SELECT_SUPERFLUOUS SELECT_SORTED( \
-	"(SELECT command_id, created_at FROM idgen.creation_identifiers WHERE " HAS_NAME \
-	" ORDER BY created_at DESC, command_id DESC OFFSET $1) AS others", \
-	"true ORDER BY created_at, command_id LIMIT $3")
+/* all but the newest $1 */
+#define SELECT_SUPERFLUOUS \
+	"SELECT id, made FROM (" \
+	" SELECT command_id::pg_catalog.uuid, created_at::pg_catalog.timestamptz" \
+	" FROM (SELECT command_id, created_at FROM idgen.creation_identifiers" \
+	"  WHERE $2 IS NULL OR command_name OPERATOR(pg_catalog.=) $2" \
+	"  ORDER BY created_at DESC, command_id DESC OFFSET $1) AS others" \
+	" ORDER BY created_at, command_id LIMIT $3) AS found (id, made)" \
+	" WHERE id IS NOT NULL AND made IS NOT NULL ORDER BY id"
 
 /* the number of commands that one DELETE forgets */
 #define FORGET_BATCH_SIZE	1000
@@ -51,20 +51,22 @@
  * distributed table can reject a plan without the values.
  */
 static KeptStatement forget_command =
-{FORGET_WHERE "command_id OPERATOR(pg_catalog.=) $1", 0, 1, {UUIDOID}, NULL};
+{"DELETE FROM idgen.creation_identifiers WHERE command_id OPERATOR(pg_catalog.=) $1",
+0, 1, {UUIDOID}, NULL};
 
 /* IS TRUE excludes the index on created_at, which does not sort by id */
 static KeptStatement forget_commands =
-{FORGET_WHERE "command_id OPERATOR(pg_catalog.=) ANY ($1)"
+{"DELETE FROM idgen.creation_identifiers WHERE command_id OPERATOR(pg_catalog.=) ANY ($1)"
 " AND (created_at OPERATOR(pg_catalog.<=) $2) IS TRUE", 0, 2, {UUIDARRAYOID, TIMESTAMPTZOID}, NULL};
 static KeptStatement forget_entity =
-{FORGET_WHERE "entity_id OPERATOR(pg_catalog.=) $1", 0, 1, {UUIDOID}, NULL};
+{"DELETE FROM idgen.creation_identifiers WHERE entity_id OPERATOR(pg_catalog.=) $1",
+0, 1, {UUIDOID}, NULL};
 static KeptStatement forget_number =
-{FORGET_WHERE "entity_number OPERATOR(pg_catalog.=) $1 AND command_name OPERATOR(pg_catalog.=) $2",
-0, 2, {INT8OID, TEXTOID}, NULL};
+{"DELETE FROM idgen.creation_identifiers WHERE entity_number OPERATOR(pg_catalog.=) $1"
+" AND command_name OPERATOR(pg_catalog.=) $2", 0, 2, {INT8OID, TEXTOID}, NULL};
 static KeptStatement forget_text =
-{FORGET_WHERE "entity_text OPERATOR(pg_catalog.=) $1 AND command_name OPERATOR(pg_catalog.=) $2",
-0, 2, {TEXTOID, TEXTOID}, NULL};
+{"DELETE FROM idgen.creation_identifiers WHERE entity_text OPERATOR(pg_catalog.=) $1"
+" AND command_name OPERATOR(pg_catalog.=) $2", 0, 2, {TEXTOID, TEXTOID}, NULL};
 
 /* Forget the commands that the arguments select; return their number. */
 static int64
@@ -76,7 +78,7 @@ forget(KeptStatement *statement, FunctionCallInfo fcinfo)
 	for (int i = 0; i < statement->nargs; i++)
 		values[i] = PG_GETARG_DATUM(i);
 	SPI_connect();
-	forgotten = run_search(statement, values);
+	forgotten = run_by_index(statement, values);
 	SPI_finish();
 	return forgotten;
 }

@@ -61,14 +61,14 @@ disable_scan(const char *method)
 }
 
 /*
- * Run a statement that searches for rows, without a sequential scan.  The
- * search has an index, but the table can grow from empty to millions of rows
- * while the session keeps a plan, even before the table is analyzed.  The
- * setting takes effect when the server makes a plan, which can be at any call;
- * its cost is too small to measure beside that of the statement.
+ * Run a statement without a sequential scan.  Its condition has an index, but the
+ * table can grow from empty to millions of rows while the session keeps a plan,
+ * even before the table is analyzed.  The setting takes effect when the server
+ * makes a plan, which can be at any call; its cost is too small to measure beside
+ * that of the statement.
  */
 uint64
-run_search(KeptStatement *statement, Datum *values)
+run_by_index(KeptStatement *statement, Datum *values)
 {
 	int			guc_level = NewGUCNestLevel();
 	uint64		processed;

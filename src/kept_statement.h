@@ -18,7 +18,7 @@ typedef struct KeptStatement
 } KeptStatement;
 
 extern uint64 run_statement(KeptStatement *statement, Datum *values, const char *nulls);
-extern uint64 run_search(KeptStatement *statement, Datum *values);
+extern uint64 run_by_index(KeptStatement *statement, Datum *values);
 extern void disable_scan(const char *method);
 
 #endif							/* IDGEN_KEPT_STATEMENT_H */
