@@ -15,7 +15,6 @@
 #include "access/detoast.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "nodes/makefuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -24,6 +23,7 @@
 
 #include "arguments.h"
 #include "id_text.h"
+#include "kept_statement.h"
 
 #define PREFIX_MAX_LENGTH	63
 
@@ -273,17 +273,17 @@ idgen_is_typeid(PG_FUNCTION_ARGS)
 	return is_prefixed(fcinfo, &type_id);
 }
 
-/* Run a statement of create_id_domain(), with the caller's rights. */
-static void
-execute(const char *statement, int nargs, Oid *argtypes, Datum *values)
-{
-	int			result = SPI_execute_with_args(statement, nargs, argtypes, values,
-											   NULL, false, 0);
-
-	if (result < 0)
-		elog(ERROR, "could not run \"%s\": %s", statement,
-			 SPI_result_code_string(result));
-}
+/* The statements of create_id_domain(), which run with the caller's rights */
+static KeptStatement find_prefix =
+{"SELECT p.domain FROM idgen.id_prefixes p WHERE p.prefix OPERATOR(pg_catalog.=) $1",
+0, 1, {TEXTOID}, NULL};
+static KeptStatement forget_dropped_domain =
+{"DELETE FROM idgen.id_prefixes p WHERE p.prefix OPERATOR(pg_catalog.=) $1 AND NOT EXISTS"
+	" (SELECT FROM pg_catalog.pg_type t WHERE t.oid OPERATOR(pg_catalog.=) p.domain)",
+0, 1, {TEXTOID}, NULL};
+static KeptStatement record_prefix =
+{"INSERT INTO idgen.id_prefixes (prefix, domain) VALUES ($1, $2) ON CONFLICT (prefix) DO NOTHING",
+0, 2, {TEXTOID, REGTYPEOID}, NULL};
 
 /*
  * Raise 23505 for a prefix in use.  DETAIL names its domain if this transaction
@@ -292,15 +292,12 @@ execute(const char *statement, int nargs, Oid *argtypes, Datum *values)
  * is visible, too.
  */
 static void
-refuse_prefix(const char *prefix, Oid *argtypes, Datum *values)
+refuse_prefix(const char *prefix, Datum *values)
 {
 	bool		isnull = true;
 	Datum		domain = 0;
 
-	execute("SELECT p.domain FROM idgen.id_prefixes p"
-			" WHERE p.prefix OPERATOR(pg_catalog.=) $1",
-			1, argtypes, values);
-	if (SPI_processed > 0)
+	if (run_statement(&find_prefix, values, NULL) > 0)
 		domain = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
 
 	ereport(ERROR,
@@ -328,7 +325,7 @@ idgen_create_id_domain(PG_FUNCTION_ARGS)
 	RangeVar   *domain;
 	Oid			schema_oid;
 	Oid			domain_oid;
-	Oid			argtypes[2] = {TEXTOID, REGTYPEOID};
+	char	   *create;
 	Datum		values[2];
 
 	require_not_null(fcinfo, 0, "domain_name");
@@ -351,30 +348,24 @@ idgen_create_id_domain(PG_FUNCTION_ARGS)
 				 errmsg("cannot register domain \"%s\" of a temporary schema", domain->relname),
 				 errdetail("Its prefix would be registered for all sessions, and in dumps.")));
 
+	create = psprintf("CREATE DOMAIN %s AS pg_catalog.text COLLATE pg_catalog.\"C\""
+					  " CONSTRAINT " ID_DOMAIN_CONSTRAINT
+					  " CHECK (idgen.is_prefixed_id(VALUE, %s))",
+					  quote_qualified_identifier(get_namespace_name(schema_oid),
+												 domain->relname),
+					  quote_literal_cstr(prefix_string));
 	SPI_connect();
-	execute(psprintf("CREATE DOMAIN %s AS pg_catalog.text COLLATE pg_catalog.\"C\""
-					 " CONSTRAINT " ID_DOMAIN_CONSTRAINT
-					 " CHECK (idgen.is_prefixed_id(VALUE, %s))",
-					 quote_qualified_identifier(get_namespace_name(schema_oid),
-												domain->relname),
-					 quote_literal_cstr(prefix_string)),
-			0, NULL, NULL);
+	if (SPI_execute(create, false, 0) != SPI_OK_UTILITY)
+		elog(ERROR, "could not run \"%s\"", create);
 	domain_oid = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
 								 CStringGetDatum(domain->relname),
 								 ObjectIdGetDatum(schema_oid));
 
 	values[0] = PointerGetDatum(prefix);
 	values[1] = ObjectIdGetDatum(domain_oid);
-	execute("DELETE FROM idgen.id_prefixes p"
-			" WHERE p.prefix OPERATOR(pg_catalog.=) $1 AND NOT EXISTS"
-			" (SELECT FROM pg_catalog.pg_type t"
-			"  WHERE t.oid OPERATOR(pg_catalog.=) p.domain)",
-			1, argtypes, values);
-	execute("INSERT INTO idgen.id_prefixes (prefix, domain) VALUES ($1, $2)"
-			" ON CONFLICT (prefix) DO NOTHING",
-			2, argtypes, values);
-	if (SPI_processed == 0)
-		refuse_prefix(prefix_string, argtypes, values);
+	run_statement(&forget_dropped_domain, values, NULL);
+	if (run_statement(&record_prefix, values, NULL) == 0)
+		refuse_prefix(prefix_string, values);
 
 	SPI_finish();
 	PG_RETURN_OID(domain_oid);
