@@ -184,6 +184,10 @@ require_lasting_table(void)
  * Is this unique violation one of the command in an index on command_id alone of
  * the table of recorded commands?  An error of another command, index or table,
  * which the owner added or a trigger writes to, is not ours.
+ *
+ * The server reports the key only in the text of the DETAIL, and the index only
+ * by its name.  A search for the command would tell no more: it needs a
+ * subtransaction for each INSERT, and a snapshot that contains the row.
  */
 static bool
 violates_command_index(const ErrorData *error, Datum command_id)
@@ -311,16 +315,16 @@ refuse_to_record(Datum command_id, const Creation *creation)
 			 errhint("Call the function on the primary server, in a read-write transaction.")));
 }
 
-/* A command as the DETAIL of an error shows it. */
+/* A command as the DETAIL of an error shows it; "name" stands for one that is not shown whole. */
 static char *
-describe_command(const Creation *creation, const char *request)
+describe_command(const Creation *creation, const char *name, const char *request)
 {
 	int			length = VARSIZE_ANY_EXHDR(creation->command_name);
 	char	   *shown = shown_text(VARDATA_ANY(creation->command_name), length, MAX_SHOWN_NAME_BYTES);
 
 	return psprintf("%s, a %s identifier and %s",
 					length <= MAX_SHOWN_NAME_BYTES ? psprintf("the name \"%s\"", shown) :
-					psprintf("a name of %d bytes that begins with \"%s\"", length, shown),
+					psprintf("%s of %d bytes that begins with \"%s\"", name, length, shown),
 					entity_kinds[creation->kind].type,
 					creation->has_request ? request : "no request");
 }
@@ -335,9 +339,9 @@ static void
 require_same_command(Datum command_id, const Creation *recorded,
 					 const Creation *proposed)
 {
-	const text *name = recorded->command_name;
-	bool		same_name = text_is_bytes(proposed->command_name, VARDATA_ANY(name),
-										  VARSIZE_ANY_EXHDR(name));
+	bool		same_name = text_is_bytes(proposed->command_name,
+										  VARDATA_ANY(recorded->command_name),
+										  VARSIZE_ANY_EXHDR(recorded->command_name));
 	bool		same_request = recorded->has_request == proposed->has_request &&
 		recorded->request_hash == proposed->request_hash;
 
@@ -349,8 +353,9 @@ require_same_command(Datum command_id, const Creation *recorded,
 			 errmsg("command id \"%s\" was already used for a different command",
 					uuid_text(DatumGetUUIDP(command_id))),
 			 errdetail("This command has %s; the recorded command has %s.",
-					   describe_command(proposed, "a request"),
-					   describe_command(recorded, same_request ? "the same request" :
+					   describe_command(proposed, "a name", "a request"),
+					   describe_command(recorded, same_name ? "the same name" : "another name",
+										same_request ? "the same request" :
 										proposed->has_request ? "another request" : "a request")),
 			 errhint("Retry a command with the same name and request, and use a new command id for a new command."),
 			 err_generic_string(PG_DIAG_SCHEMA_NAME, "idgen"),
