@@ -11,6 +11,9 @@
 #define MS_PER_SECOND		INT64CONST(1000)
 #define MS_PER_DAY			(SECS_PER_DAY * MS_PER_SECOND)
 
+/* from the Unix epoch to that of timestamptz */
+#define UNIX_EPOCH_DAYS		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)
+
 /* RFC 9562 section 6.2, method 3: 12 bits for the fraction of a millisecond */
 #define SUBMS_BITS			12
 

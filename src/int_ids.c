@@ -19,9 +19,9 @@
 #include "settings.h"
 #include "ticker.h"
 
-/* the default of the argument "epoch", 2020-01-01 00:00:00+00, and in Unix ms */
+/* the default of the argument "epoch", 2020-01-01 00:00:00+00, for which no call divides */
 #define DEFAULT_EPOCH		INT64CONST(631152000000000)
-#define DEFAULT_EPOCH_MS	INT64CONST(1577836800000)
+#define DEFAULT_EPOCH_MS	(DEFAULT_EPOCH / US_PER_MS + UNIX_EPOCH_DAYS * MS_PER_DAY)
 
 /*
  * The time of trace_id() repeats after 388 days.  It is read as the latest one
