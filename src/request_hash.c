@@ -56,8 +56,8 @@ hash_text(pg_cryptohash_ctx *hash, StringInfo text)
 }
 
 /*
- * The same value with all strings in UTF-8.  Its keys are in the order of
- * their UTF-8 form, because jsonb sorts keys by length and bytes.
+ * The same value with all strings in UTF-8.  It is built anew, because jsonb sorts
+ * keys by length and bytes: in UTF-8, they can have another order.
  */
 static Jsonb *
 request_in_utf8(Jsonb *request)
@@ -78,6 +78,7 @@ request_in_utf8(Jsonb *request)
 		token = JsonbIteratorNext(&iterator, &value, false);
 	} while (token != WJB_DONE);
 
+	/* a scalar is stored as an array of one element */
 	if (JB_ROOT_IS_SCALAR(request))
 		converted.result->val.array.rawScalar = true;
 	return JsonbValueToJsonb(converted.result);
