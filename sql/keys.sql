@@ -126,8 +126,38 @@ SELECT insert_checked('id', 'area=orders', 'prefix_bytes=2');
 SELECT insert_checked('id', 'area=' || repeat('x', 64));
 CREATE TRIGGER check_id BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_hmac_id();
 INSERT INTO orders VALUES (idgen.uuid_v4());
-DROP TABLE orders;
+DROP TRIGGER check_id ON orders;
 DROP FUNCTION insert_checked;
+
+-- a trigger without arguments has the defaults of the SQL functions
+CREATE FUNCTION refusal(scheme text, id uuid, VARIADIC arguments text[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    shown_detail text;
+    shown_hint text;
+    instants timestamptz[];
+BEGIN
+    EXECUTE format('CREATE TRIGGER check_id BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION idgen.%s(%s)',
+        CASE scheme WHEN 'hmac_comb' THEN 'check_recent_hmac_id' ELSE 'check_recent_id' END,
+        (SELECT string_agg(quote_literal(a), ', ')
+         FROM unnest(ARRAY['id', CASE scheme WHEN 'hmac_comb' THEN 'area=orders' ELSE scheme END] || arguments) a));
+    INSERT INTO orders VALUES (id);
+    RETURN 'accepted';
+EXCEPTION WHEN check_violation THEN
+    GET STACKED DIAGNOSTICS shown_detail = PG_EXCEPTION_DETAIL, shown_hint = PG_EXCEPTION_HINT;
+    SELECT array_agg(m[1]::timestamptz) INTO instants FROM regexp_matches(shown_detail, '\d+-\S+ [\d:.]+\+00', 'g') m;
+    RETURN instants[cardinality(instants)] - instants[cardinality(instants) - 1] || ' ' || shown_hint;
+END $$;
+SELECT scheme, arguments, refusal(scheme, id, VARIADIC '{}') AS without_arguments,
+       refusal(scheme, id, VARIADIC arguments) = refusal(scheme, id, VARIADIC '{}') AS agree
+FROM (VALUES ('short_comb', idgen.short_comb(clock => now() + '1 day')), ('comb', idgen.comb(now() + '1 day')),
+    ('uuid_v7', idgen.uuid_v7(now() + '1 day')), ('hmac_comb', idgen.hmac_comb_at(now() + '1 day', 'orders')))
+    v (scheme, id),
+    LATERAL (SELECT array_agg(format('%s=%s', a.name, substring(given, '^''?([^'']+)')))
+             FROM pg_proc p, unnest(p.proargnames) WITH ORDINALITY a (name, number),
+                  pg_get_function_arg_default(p.oid, number::int) given
+             WHERE p.oid = ('idgen.is_recent_' || scheme)::regproc AND given !~ '^NULL') d (arguments);
+DROP FUNCTION refusal;
+DROP TABLE orders;
 
 -- lines that this database does not find, and lines that cannot be used
 SELECT idgen.permute(1, '', 2, 'here') IN (1, 2) AS found;
