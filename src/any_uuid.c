@@ -101,8 +101,8 @@ idgen_uuid_variant(PG_FUNCTION_ARGS)
 
 /*
  * internal_is_version(id uuid, version int) returns boolean
- *	The condition of uuid_v7_within() and comb_within() that keeps out other
- *	versions, whose order is not that of their time.
+ *	The condition of uuid_v7_within() and comb_within() that excludes other
+ *	versions, which have another order.
  */
 PG_FUNCTION_INFO_V1(idgen_internal_is_version);
 Datum

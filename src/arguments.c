@@ -64,8 +64,8 @@ require_uuid_version(FunctionCallInfo fcinfo, int argno, int version)
 }
 
 /*
- * An area in UTF-8.  Raises 22023 if it is too long, and what the conversion
- * raises if a character has no equivalent (22P05) or none is possible (42883).
+ * An area in UTF-8.  Raises 22023 if it is too long.  The conversion raises 22P05
+ * for a character without an equivalent, and 42883 for an encoding without one.
  */
 const text *
 area_in_utf8(const text *area)

@@ -41,7 +41,7 @@ typedef struct TriggerFunction
 	int			first;			/* argument of the rule */
 	const char *required;		/* the arguments before it */
 	const char *example;
-	const char *default_period; /* NULL: that of short_comb() */
+	const char *default_period; /* NULL: the default of short_comb() */
 } TriggerFunction;
 
 static const TriggerFunction check_recent_id =
@@ -52,8 +52,8 @@ static const TriggerFunction check_recent_hmac_id =
 #define EXAMPLE_OF_TRIGGER	"For example, EXECUTE FUNCTION idgen.%s(%s)."
 
 /*
- * The arguments "name=value", and their defaults.  These, and those of a function,
- * are the defaults of the SQL functions (sql/keys.sql).
+ * The arguments "name=value", and their defaults.  The SQL functions have the same
+ * ones (sql/keys.sql compares them).
  */
 static const struct
 {
@@ -263,8 +263,7 @@ typedef struct Search
 } Search;
 
 /*
- * Scan the index with this snapshot for a row with the identifier; set *tid to
- * its location, and return false if there is none.
+ * Does this snapshot contain a row with the identifier?  Sets *tid to its location.
  */
 static bool
 row_is_visible(const Search *search, Snapshot snapshot, ItemPointer tid)
@@ -424,8 +423,8 @@ check_row(FunctionCallInfo fcinfo, const TriggerFunction *function)
 /*
  * check_recent_id() returns trigger
  *	For a trigger BEFORE INSERT OR UPDATE FOR EACH ROW.  The trigger's arguments
- *	are the column, the scheme, and any of those of check_recent_...() but the
- *	clock, which is the wall clock, as "name=value".
+ *	are the column, the scheme, and any argument of check_recent_...() except for
+ *	the clock, as "name=value".
  */
 PG_FUNCTION_INFO_V1(idgen_check_recent_id);
 Datum

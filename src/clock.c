@@ -216,7 +216,7 @@ clock_from_unix_ms(int64 unix_ms, TimestampTz *instant)
 		IS_VALID_TIMESTAMP(*instant);
 }
 
-/* The same for milliseconds of 48 bits, all of which are in range. */
+/* The same for milliseconds of 48 bits, which are always in range. */
 TimestampTz
 clock_from_unix_ms48(uint64 unix_ms)
 {

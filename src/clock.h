@@ -11,7 +11,7 @@
 #define MS_PER_SECOND		INT64CONST(1000)
 #define MS_PER_DAY			(SECS_PER_DAY * MS_PER_SECOND)
 
-/* from the Unix epoch to that of timestamptz */
+/* from the Unix epoch to the epoch of timestamptz */
 #define UNIX_EPOCH_DAYS		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)
 
 /* RFC 9562 section 6.2, method 3: 12 bits for the fraction of a millisecond */

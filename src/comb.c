@@ -5,9 +5,9 @@
  * A COMB begins with the time in milliseconds.  A short COMB begins with a few
  * bytes that stay the same for a period and repeat after a cycle.  Both keep
  * the new entries of a B-tree together; a short COMB reveals the time of its
- * creation only modulo the cycle.  The suffix forms contain the time in the bytes
- * that SQL Server compares first.  A sequence COMB begins with the number of a block of
- * a sequence's values instead of the time.
+ * creation only modulo the cycle.  The suffix forms contain the time in the
+ * bytes that SQL Server compares first.  A sequence COMB begins with the number
+ * of a block of a sequence's values.
  */
 #include "postgres.h"
 
@@ -38,9 +38,9 @@
  * numbers were measured with 50,000 rows in one INSERT into a table of 500,000
  * rows of the same minute (docs/performance.md).
  *
- * keyed_comb.c has runs of its own.  Its prefix is that of five minutes of one
- * area, with fewer pages, so that runs begin later; its tag has 16 bits, because
- * no more than that leaves 74 random ones after the longer prefix.
+ * keyed_comb.c has other runs.  The keys of its prefix, of five minutes of one
+ * area, have fewer pages: runs begin later.  Its prefix is longer: 16 bits of a
+ * run leave 74 random ones, as 32 bits do here.
  *
  * A backend may generate keys for several tables with different arguments, and
  * keeps MAX_RUNS runs.  Beyond that, it evicts the oldest, and the identifiers
@@ -51,7 +51,7 @@ typedef struct Run
 	ShortPrefix prefix;
 	int32		run_length;
 	uint64		prefix_value;	/* shared by the run's identifiers */
-	LocalTransactionId transaction; /* that of an adaptive run */
+	LocalTransactionId transaction; /* of an adaptive run */
 	uint32		tag;
 	int32		untagged;		/* identifiers to generate before the first
 								 * run */
@@ -159,7 +159,7 @@ take_tag(const ShortPrefix *prefix, int32 run_length, uint64 prefix_value, uint3
 	return true;
 }
 
-/* Replace "bits" bits of a number, the lowest of which is at "shift". */
+/* Replace "bits" bits of a number from bit "shift" on. */
 static inline void
 put_bits(uint64 *number, int shift, int bits, uint64 value)
 {
@@ -169,10 +169,9 @@ put_bits(uint64 *number, int shift, int bits, uint64 value)
 }
 
 /*
- * Replace the bits after the prefix by the tag.  Behind a prefix of four bytes or
- * more, "high" has no room for all of it: the others are the first bits of "low",
- * so that the tag is contiguous but for version and variant, and keys of a run
- * are neighbours in the order of the index.
+ * Replace the bits after the prefix by the tag.  After a prefix of four bytes or
+ * more, "high" has no room for the whole tag, which then continues in "low": the
+ * keys of a run are adjacent in the index.
  */
 static void
 put_tag(uint32 tag, int prefix_bits, uint64 *high, uint64 *low)
@@ -260,7 +259,7 @@ idgen_short_suffix_comb(PG_FUNCTION_ARGS)
 
 /*
  * The Unix milliseconds in a version 4 UUID as timestamptz.  An identifier does
- * not show whether they are those of a COMB or random bits.
+ * not show whether it is a COMB or random.
  */
 static Datum
 comb_reading(FunctionCallInfo fcinfo, uint64 (*unix_ms) (const pg_uuid_t *))

@@ -50,7 +50,7 @@
 	" ON CONFLICT (command_id) DO NOTHING"
 
 /* the columns of FIND_COMMAND */
-#define ATTNUM_ENTITY			1	/* that of an EntityKind follows by its number */
+#define ATTNUM_ENTITY			1	/* of the first EntityKind */
 #define ATTNUM_COMMAND_NAME		(ATTNUM_ENTITY + ENTITY_KINDS)
 #define ATTNUM_REQUEST_HASH		(ATTNUM_COMMAND_NAME + 1)
 
@@ -162,9 +162,9 @@ command_table(void)
 }
 
 /*
- * Refuse to record a command where it would be lost: pg_dump includes the rows
- * of the extension's own table, not those of a partitioned table or a view in
- * its place, and a crash empties an unlogged table.
+ * Refuse to record a command where it would be lost: pg_dump does not dump the
+ * rows of a partitioned table or a view in place of the extension's table, and a
+ * crash empties an unlogged table.
  */
 static void
 require_lasting_table(void)

@@ -178,7 +178,7 @@ forget_selected(FunctionCallInfo fcinfo, const char *query, Oid first_type, Datu
 	SPI_connect();
 	commands = SPI_cursor_open_with_args(NULL, query, 3, argtypes, values, nulls, false,
 										 CURSOR_OPT_CUSTOM_PLAN | CURSOR_OPT_NO_SCROLL);
-	PinPortal(commands);		/* CLOSE in a trigger of the table is an error then */
+	PinPortal(commands);		/* CLOSE in a trigger is an error */
 
 	/* always execute a DELETE, to check privileges and the transaction's mode */
 	do

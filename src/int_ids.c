@@ -124,8 +124,8 @@ unix_ticks(const IntIdLayout *layout, TimestampTz timestamp)
 }
 
 /*
- * The tick that an identifier counts from: that of argument argno.  An epoch
- * of NULL is an error (22004), and so is an infinite one (22008).
+ * The tick of the epoch in argument argno.  An epoch of NULL is an error (22004),
+ * and so is an infinite one (22008).
  */
 static inline int64
 epoch_argument(FunctionCallInfo fcinfo, int argno, const IntIdLayout *layout)
@@ -291,7 +291,7 @@ idgen_js_id(PG_FUNCTION_ARGS)
 	return next_int_id(fcinfo, &js_id_layout);
 }
 
-/* The readers and the bound of js_id() have the arguments of those of snowflake(). */
+/* The readers and the bound of js_id() have the same arguments as for snowflake(). */
 PG_FUNCTION_INFO_V1(idgen_js_id_timestamp);
 Datum
 idgen_js_id_timestamp(PG_FUNCTION_ARGS)

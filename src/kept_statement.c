@@ -10,8 +10,8 @@
 #include "kept_statement.h"
 
 /*
- * Has a rule of the table, DO INSTEAD NOTHING, removed the statement?  Nothing
- * then tells the plan that the rule was dropped, because it depends on no table.
+ * Has a rule of the table, DO INSTEAD NOTHING, removed the statement?  Such a plan
+ * depends on no table, and remains when the rule is dropped.
  */
 static bool
 is_rewritten_away(SPIPlanPtr plan)

@@ -46,7 +46,7 @@ StaticAssertDecl(sizeof(SecretKey) == UUID_LEN, "radix.c reads a key as a uuid")
 typedef struct NamedKey
 {
 	struct NamedKey *next;
-	const char *problem;		/* why it cannot be used, as a sentence; or NULL */
+	const char *problem;		/* why it cannot be used; or NULL */
 	int			line;			/* its number, for that message */
 	SecretKey	key;
 	char		name[MAX_KEY_NAME_BYTES + 1];

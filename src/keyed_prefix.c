@@ -6,15 +6,15 @@
  * the time, by default an hour, and 8 bits on the twelfth of the period: they
  * are the first bits of HMAC-SHA-256 of the text "LEVEL PERIOD NUMBER AREA",
  * with level 1 for the period and 2 for the twelfth, PERIOD in milliseconds, and
- * NUMBER counted from the Unix epoch.  The keys of a period are adjacent in an
- * index, and so are those of a twelfth among them; periods have no order.
+ * NUMBER counted from the Unix epoch.  In an index, keys of the same period are
+ * adjacent, and within them keys of the same twelfth; periods have no order.
  *
  * hmac_comb() uses a key of the key file.  keyed_comb() uses the server's own
  * key: HMAC-SHA-256 of the database's OID, followed by " clock" if a clock is
  * given, under a secret that is drawn when the segment is made.  A role that may
- * call it therefore obtains only the current prefix of its own database:
- * prefixes for a given clock are different ones.  No function reads such a prefix
- * back, so that a lost secret does no harm.
+ * call it therefore obtains only the current prefix of its own database: a given
+ * clock leads to another prefix.  No function reads such a prefix back, so that a
+ * lost secret does no harm.
  */
 #include "postgres.h"
 

@@ -40,7 +40,7 @@ typedef struct PrefixedKind
 {
 	const char *noun;			/* for messages */
 	const Radix *radix;
-	bool		is_typeid;		/* whether the rules are those of TypeIDs */
+	bool		is_typeid;		/* have the rules of TypeIDs */
 } PrefixedKind;
 
 static const PrefixedKind prefixed_id = {"prefixed id", &radix_36, false};
@@ -89,7 +89,7 @@ prefix_argument(FunctionCallInfo fcinfo, int argno, const PrefixedKind *kind)
 	if (PG_ARGISNULL(argno))
 		return NULL;
 	prefix = PG_GETARG_TEXT_PP(argno);
-	/* the empty one is that of a TypeID without a prefix */
+	/* a TypeID can have an empty prefix */
 	if (kind->is_typeid && VARSIZE_ANY_EXHDR(prefix) == 0)
 		return prefix;
 	problem = prefix_problem(kind, VARDATA_ANY(prefix), VARSIZE_ANY_EXHDR(prefix));

@@ -1,6 +1,6 @@
 /*
  * settings.c
- *	  The settings, all of which fail closed when they have their defaults.
+ *	  The settings.  Their defaults fail closed.
  *
  * Before the library is loaded, every role can set any idgen.* parameter.  When
  * the library then defines the parameter, the server ignores a value that the

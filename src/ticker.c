@@ -260,10 +260,10 @@ reserve_values(const TickerLayout *layout, Oid sequence)
 }
 
 /*
- * Look at the sequence, see reserve_values(), with all rights, whatever those of
- * the caller and of the owner are; no code of another role runs.  All waits are
- * for heavyweight locks: they can be canceled, and deadlocks are detected.
- * Errors release the locks and restore the user.
+ * Call reserve_values() with all rights, which caller and owner may lack; no code
+ * of another role runs.  All waits are for heavyweight locks: they can be
+ * canceled, and deadlocks are detected.  Errors release the locks and restore the
+ * user.
  */
 static uint64
 look_at_sequence(const TickerLayout *layout)

@@ -32,7 +32,7 @@ next_reading(uint64 *last, uint64 now)
 	return next;
 }
 
-/* The ticks of versions 1 and 6, which share a clock, or those of argument 0. */
+/* The ticks of argument 0, or of the clock that versions 1 and 6 share. */
 static uint64
 gregorian_ticks(FunctionCallInfo fcinfo)
 {
@@ -104,8 +104,8 @@ idgen_comb_floor(PG_FUNCTION_ARGS)
 
 /*
  * uuid_v7_floor(instant timestamptz) returns uuid
- *	The smallest UUID of version 7 of the millisecond.  The bound is that of a
- *	whole millisecond, because other generators fill rand_a with random bits.
+ *	The smallest UUID of version 7 of the millisecond.  It has no fraction, because
+ *	other generators fill rand_a with random bits.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_v7_floor);
 Datum

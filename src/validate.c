@@ -90,7 +90,7 @@ ms_are_in_window(const Rule *rule pg_attribute_unused(), const pg_uuid_t *id, co
 	return ms >= clock_unix_ms(window->first) && ms <= clock_unix_ms(window->last);
 }
 
-/* Is the prefix of the identifier that of a period which the window intersects? */
+/* Does a period that the window intersects have the prefix of the identifier? */
 static bool
 prefix_is_in_window(const Rule *rule, const pg_uuid_t *id, const Window *window)
 {
@@ -103,9 +103,9 @@ prefix_is_in_window(const Rule *rule, const pg_uuid_t *id, const Window *window)
 }
 
 /*
- * Is the prefix of the identifier, under one of the rule's keys, that of a twelfth
- * which the window intersects?  All keys must exist (42704), also those that are
- * not needed, so that the error does not depend on the identifier.
+ * Does a twelfth that the window intersects have the prefix of the identifier under
+ * one of the rule's keys?  All keys must exist (42704), even if they are not
+ * needed, so that the error does not depend on the identifier.
  */
 static bool
 hash_is_in_window(const Rule *rule, const pg_uuid_t *id, const Window *window)
@@ -389,8 +389,8 @@ check_recent(FunctionCallInfo fcinfo, const Scheme *scheme)
  * is_recent_uuid_v7(id uuid, ...) return boolean
  *	Whether the identifier is of the scheme's version, and contains the prefix or
  *	the time, in whole milliseconds, of an instant from clock - past_tolerance to
- *	clock + future_tolerance.  is_recent_hmac_comb(id uuid, area text, ...): or
- *	whether its prefix is that of a twelfth that contains such an instant.
+ *	clock + future_tolerance.  is_recent_hmac_comb() has the area as second
+ *	argument.
  */
 PG_FUNCTION_INFO_V1(idgen_is_recent_short_comb);
 Datum
