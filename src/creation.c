@@ -192,13 +192,14 @@ require_lasting_table(void)
 static bool
 violates_command_index(const ErrorData *error, Datum command_id)
 {
-	Oid			schema;
-	Oid			relation;
+	Oid			relation = command_table();
 	Oid			index;
 	HeapTuple	tuple;
 	bool		on_command_id = false;
 
-	if (error->schema_name == NULL || error->table_name == NULL || error->constraint_name == NULL)
+	if (error->schema_name == NULL || strcmp(error->schema_name, "idgen") != 0 ||
+		error->table_name == NULL || strcmp(error->table_name, "creation_identifiers") != 0 ||
+		error->constraint_name == NULL)
 		return false;
 
 	/* the DETAIL shows the key, unless row-level security is enabled */
@@ -206,19 +207,13 @@ violates_command_index(const ErrorData *error, Datum command_id)
 		strstr(error->detail, uuid_text(DatumGetUUIDP(command_id))) == NULL)
 		return false;
 
-	schema = get_namespace_oid(error->schema_name, true);
-	relation = get_relname_relid(error->table_name, schema);
-	if (relation != command_table())
-		return false;
-
-	index = get_relname_relid(error->constraint_name, schema);
-
 	/*
 	 * REINDEX CONCURRENTLY may have renamed or dropped the index meanwhile.
 	 * "True" is safe if that is wrong: the caller then reports 40001 in place
 	 * of 23505, and a retry finds the recorded command or raises the
 	 * violation again.
 	 */
+	index = get_relname_relid(error->constraint_name, get_rel_namespace(relation));
 	if (!OidIsValid(index))
 		return true;
 
