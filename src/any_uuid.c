@@ -195,5 +195,16 @@ compare_arguments(FunctionCallInfo fcinfo)
  * uuid_smaller(uuid, uuid), uuid_larger(uuid, uuid) return uuid
  *	The transition functions of the aggregates min(uuid) and max(uuid).
  */
-SQL_FUNCTION(idgen_uuid_smaller, PG_GETARG_DATUM(compare_arguments(fcinfo) < 0 ? 0 : 1))
-SQL_FUNCTION(idgen_uuid_larger, PG_GETARG_DATUM(compare_arguments(fcinfo) > 0 ? 0 : 1))
+PG_FUNCTION_INFO_V1(idgen_uuid_smaller);
+Datum
+idgen_uuid_smaller(PG_FUNCTION_ARGS)
+{
+	return PG_GETARG_DATUM(compare_arguments(fcinfo) < 0 ? 0 : 1);
+}
+
+PG_FUNCTION_INFO_V1(idgen_uuid_larger);
+Datum
+idgen_uuid_larger(PG_FUNCTION_ARGS)
+{
+	return PG_GETARG_DATUM(compare_arguments(fcinfo) > 0 ? 0 : 1);
+}

@@ -72,7 +72,10 @@ idgen_uuid_v4(PG_FUNCTION_ARGS pg_attribute_unused())
 	return uuid_datum(4, entropy_bits(UUID_HIGH_BITS), entropy_bits(UUID_LOW_BITS));
 }
 
-/* comb(clock timestamptz DEFAULT NULL) returns uuid: 48 bits of Unix milliseconds and 74 random bits */
+/*
+ * comb(clock timestamptz DEFAULT NULL) returns uuid
+ *	48 bits of Unix milliseconds and 74 random bits, with version 4.
+ */
 PG_FUNCTION_INFO_V1(idgen_comb);
 Datum
 idgen_comb(PG_FUNCTION_ARGS)
@@ -269,8 +272,19 @@ comb_reading(FunctionCallInfo fcinfo, uint64 (*unix_ms) (const pg_uuid_t *))
 }
 
 /* comb_timestamp(id uuid), suffix_comb_timestamp(id uuid) return timestamptz */
-SQL_FUNCTION(idgen_comb_timestamp, comb_reading(fcinfo, uuid_first_48_bits))
-SQL_FUNCTION(idgen_suffix_comb_timestamp, comb_reading(fcinfo, uuid_last_48_bits))
+PG_FUNCTION_INFO_V1(idgen_comb_timestamp);
+Datum
+idgen_comb_timestamp(PG_FUNCTION_ARGS)
+{
+	return comb_reading(fcinfo, uuid_first_48_bits);
+}
+
+PG_FUNCTION_INFO_V1(idgen_suffix_comb_timestamp);
+Datum
+idgen_suffix_comb_timestamp(PG_FUNCTION_ARGS)
+{
+	return comb_reading(fcinfo, uuid_last_48_bits);
+}
 
 /*
  * short_comb_timestamp(id uuid, period interval, prefix_bytes int, clock timestamptz)

@@ -95,14 +95,24 @@ floor_of_version(int version, TimestampTz instant)
 }
 
 /* comb_floor(instant timestamptz) returns uuid: the smallest COMB of the millisecond */
-SQL_FUNCTION(idgen_comb_floor, floor_of_version(4, PG_GETARG_TIMESTAMPTZ(0)))
+PG_FUNCTION_INFO_V1(idgen_comb_floor);
+Datum
+idgen_comb_floor(PG_FUNCTION_ARGS)
+{
+	return floor_of_version(4, PG_GETARG_TIMESTAMPTZ(0));
+}
 
 /*
  * uuid_v7_floor(instant timestamptz) returns uuid
  *	The smallest UUID of version 7 of the millisecond.  It has no fraction, because
  *	other generators fill rand_a with random bits.
  */
-SQL_FUNCTION(idgen_uuid_v7_floor, floor_of_version(7, PG_GETARG_TIMESTAMPTZ(0)))
+PG_FUNCTION_INFO_V1(idgen_uuid_v7_floor);
+Datum
+idgen_uuid_v7_floor(PG_FUNCTION_ARGS)
+{
+	return floor_of_version(7, PG_GETARG_TIMESTAMPTZ(0));
+}
 
 /*
  * A UUID with a Gregorian timestamp in "high".  Clock sequence and node are
@@ -115,11 +125,29 @@ gregorian_uuid(int version, uint64 high)
 	return uuid_datum(version, high, entropy_bits(UUID_LOW_BITS) | UUID_NODE_MULTICAST);
 }
 
-/* uuid_v1(clock timestamptz DEFAULT NULL) returns uuid: the low ticks first, RFC 9562 section 5.1 */
-SQL_FUNCTION(idgen_uuid_v1, gregorian_uuid(1, uuid_v1_high(gregorian_ticks(fcinfo))))
+/*
+ * uuid_v1(clock timestamptz DEFAULT NULL) returns uuid
+ *	60 bits of 100 ns ticks, the low ones first, RFC 9562 section 5.1.
+ */
+PG_FUNCTION_INFO_V1(idgen_uuid_v1);
+Datum
+idgen_uuid_v1(PG_FUNCTION_ARGS)
+{
+	return gregorian_uuid(1, uuid_v1_high(gregorian_ticks(fcinfo)));
+}
 
 /* uuid_v6(clock) returns uuid: version 1 with the high ticks first, RFC 9562 section 5.6 */
-SQL_FUNCTION(idgen_uuid_v6, gregorian_uuid(6, gregorian_ticks(fcinfo)))
+PG_FUNCTION_INFO_V1(idgen_uuid_v6);
+Datum
+idgen_uuid_v6(PG_FUNCTION_ARGS)
+{
+	return gregorian_uuid(6, gregorian_ticks(fcinfo));
+}
 
 /* lambert_comb(clock) returns uuid: M. Lambert's of 2012, like version 6, but with version 13 */
-SQL_FUNCTION(idgen_lambert_comb, gregorian_uuid(UUID_VERSION_LAMBERT, gregorian_ticks(fcinfo)))
+PG_FUNCTION_INFO_V1(idgen_lambert_comb);
+Datum
+idgen_lambert_comb(PG_FUNCTION_ARGS)
+{
+	return gregorian_uuid(UUID_VERSION_LAMBERT, gregorian_ticks(fcinfo));
+}
