@@ -75,11 +75,7 @@ idgen_is_uuid(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(uuid_is_rfc_variant(&id) && version >= 1 && version <= 8);
 }
 
-/*
- * uuid_version(id uuid) returns int
- *	The version nibble, RFC 9562 section 4.2; NULL for another variant, in which
- *	these bits have another meaning.
- */
+/* uuid_version(id uuid) returns int: the nibble, which has a meaning in the RFC's variant only */
 PG_FUNCTION_INFO_V1(idgen_uuid_version);
 Datum
 idgen_uuid_version(PG_FUNCTION_ARGS)

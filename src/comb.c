@@ -72,10 +72,7 @@ idgen_uuid_v4(PG_FUNCTION_ARGS pg_attribute_unused())
 	return uuid_datum(4, entropy_bits(UUID_HIGH_BITS), entropy_bits(UUID_LOW_BITS));
 }
 
-/*
- * comb(clock timestamptz DEFAULT NULL) returns uuid
- *	48 bits of Unix milliseconds and 74 random bits, with version 4.
- */
+/* comb(clock timestamptz DEFAULT NULL) returns uuid: 48 bits of Unix milliseconds and 74 random bits */
 PG_FUNCTION_INFO_V1(idgen_comb);
 Datum
 idgen_comb(PG_FUNCTION_ARGS)
@@ -185,12 +182,8 @@ put_tag(uint32 tag, int prefix_bits, uint64 *high, uint64 *low)
 }
 
 /*
- * short_comb(period interval, prefix_bytes int, run_length int, clock timestamptz)
- *	returns uuid
- *
- * A version 4 UUID whose first prefix_bytes bytes are the number of the
- * period, modulo 256^prefix_bytes.  The next 32 bits are the same in run_length
- * consecutive identifiers.  A run_length of NULL is ADAPTIVE.
+ * short_comb(period interval, prefix_bytes int, run_length int, clock timestamptz) returns uuid
+ *	A run_length of NULL is ADAPTIVE.
  */
 PG_FUNCTION_INFO_V1(idgen_short_comb);
 Datum
@@ -287,11 +280,9 @@ idgen_suffix_comb_timestamp(PG_FUNCTION_ARGS)
 }
 
 /*
- * short_comb_timestamp(id uuid, period interval, prefix_bytes int, clock timestamptz)
- *	returns timestamptz
- *
- * The start of the latest period with this prefix that does not begin after the
- * clock; NULL if that is out of range for timestamptz.
+ * short_comb_timestamp(id uuid, period interval, prefix_bytes int, clock timestamptz) returns timestamptz
+ *	The start of the latest period with this prefix that does not begin after the
+ *	clock; NULL if that is out of range for timestamptz.
  */
 PG_FUNCTION_INFO_V1(idgen_short_comb_timestamp);
 Datum

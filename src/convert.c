@@ -79,11 +79,7 @@ idgen_swap_guid_bytes(PG_FUNCTION_ARGS)
 	return reorder_bytes(fcinfo, guid_order);
 }
 
-/*
- * comb_to_suffix_comb(id uuid), suffix_comb_to_comb(id uuid) return uuid
- *	Exchanges bytes 0 to 5 with bytes 10 to 15: converts a COMB between
- *	PostgreSQL's order and SQL Server's.  The two names document the direction.
- */
+/* comb_to_suffix_comb(id uuid), suffix_comb_to_comb(id uuid) return uuid: the names document the direction */
 PG_FUNCTION_INFO_V1(idgen_comb_to_suffix_comb);
 Datum
 idgen_comb_to_suffix_comb(PG_FUNCTION_ARGS)
@@ -91,10 +87,7 @@ idgen_comb_to_suffix_comb(PG_FUNCTION_ARGS)
 	return reorder_bytes(fcinfo, suffix_order);
 }
 
-/*
- * short_comb_to_short_suffix_comb(id uuid), short_suffix_comb_to_short_comb(id uuid) return uuid
- *	The same for a short COMB: exchanges bytes 0 and 1 with bytes 10 and 11.
- */
+/* short_comb_to_short_suffix_comb(id uuid), short_suffix_comb_to_short_comb(id uuid) return uuid */
 PG_FUNCTION_INFO_V1(idgen_short_comb_to_short_suffix_comb);
 Datum
 idgen_short_comb_to_short_suffix_comb(PG_FUNCTION_ARGS)

@@ -201,9 +201,7 @@ forget_selected(FunctionCallInfo fcinfo, const char *query, Oid first_type, Datu
 
 /*
  * purge_creations(older_than interval, command_name text, batch_size bigint) returns bigint
- *	Forget the oldest commands that are older than the interval, of one name or
- *	of all names, at most batch_size of them; return their number.  A day is 24 hours, whatever
- *	TimeZone is.
+ *	The oldest first; return their number.  A day is 24 hours, whatever TimeZone is.
  */
 PG_FUNCTION_INFO_V1(idgen_purge_creations);
 Datum
@@ -226,11 +224,7 @@ idgen_purge_creations(PG_FUNCTION_ARGS)
 									TimestampTzGetDatum(cutoff)));
 }
 
-/*
- * trim_creations(keep bigint, command_name text, batch_size bigint) returns bigint
- *	Forget all but the newest commands, of one name or of all names, the oldest
- *	first and at most batch_size of them; return their number.
- */
+/* trim_creations(keep bigint, command_name text, batch_size bigint) returns bigint: the oldest first */
 PG_FUNCTION_INFO_V1(idgen_trim_creations);
 Datum
 idgen_trim_creations(PG_FUNCTION_ARGS)

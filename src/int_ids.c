@@ -232,11 +232,7 @@ int_id_floor(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 	PG_RETURN_INT64(int_id_pack(layout, Max(tick, 0), 0, 0));
 }
 
-/*
- * snowflake(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') returns bigint
- *	41 bits of milliseconds since the epoch, 10 of node, 12 of counter: Twitter's
- *	Snowflake of 2010.
- */
+/* snowflake(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') returns bigint: Twitter's of 2010 */
 PG_FUNCTION_INFO_V1(idgen_snowflake);
 Datum
 idgen_snowflake(PG_FUNCTION_ARGS)
@@ -281,8 +277,7 @@ idgen_snowflake_floor(PG_FUNCTION_ARGS)
 
 /*
  * js_id(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') returns bigint
- *	32 bits of seconds since the epoch, 5 of node, 16 of counter: below 2^53, so
- *	that a JavaScript number represents it exactly.
+ *	Below 2^53, so that a JavaScript number represents it exactly.
  */
 PG_FUNCTION_INFO_V1(idgen_js_id);
 Datum
@@ -320,11 +315,7 @@ idgen_js_id_floor(PG_FUNCTION_ARGS)
 	return int_id_floor(fcinfo, &js_id_layout);
 }
 
-/*
- * trace_id() returns bigint
- *	The low 25 bits of the Unix time in seconds, 16 of node, 22 of counter, which
- *	begins with 1.
- */
+/* trace_id() returns bigint: the time is the low bits of the Unix time */
 PG_FUNCTION_INFO_V1(idgen_trace_id);
 Datum
 idgen_trace_id(PG_FUNCTION_ARGS pg_attribute_unused())

@@ -244,7 +244,7 @@ idgen_is_prefixed_id(PG_FUNCTION_ARGS)
 	return is_prefixed(fcinfo, &prefixed_id);
 }
 
-/* The same functions of TypeIDs, whose prefix can be empty. */
+/* the same functions of TypeIDs */
 PG_FUNCTION_INFO_V1(idgen_typeid_from_uuid);
 Datum
 idgen_typeid_from_uuid(PG_FUNCTION_ARGS)

@@ -44,12 +44,9 @@ gregorian_ticks(FunctionCallInfo fcinfo)
 
 /*
  * uuid_v7(clock timestamptz DEFAULT NULL) returns uuid
- *	RFC 9562 section 5.7: 48 bits of Unix milliseconds, 12 bits of the fraction
- *	of the millisecond, 62 random bits.  Without a clock, the result is greater
- *	than all that this backend generated without a clock before, even if the
- *	clock is set back or more than 4096 are requested in a millisecond (section
- *	6.2, method 3).  With one, it contains that time, and results of the same
- *	time have no order.
+ *	RFC 9562 section 5.7, with a fraction of the millisecond (section 6.2, method
+ *	3).  Without a clock, the result is greater than all that this backend
+ *	generated without one before, even if the server's clock is set back.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_v7);
 Datum
@@ -62,11 +59,7 @@ idgen_uuid_v7(PG_FUNCTION_ARGS)
 	return uuid_datum(7, submillis, entropy_bits(UUID_LOW_BITS));
 }
 
-/*
- * uuid_v7_ordered() returns uuid
- *	Version 7 whose timestamp and fraction are values of a ticker: greater than
- *	all that the function returned to any session of the database before.
- */
+/* uuid_v7_ordered() returns uuid: its timestamp and fraction are values of a ticker */
 PG_FUNCTION_INFO_V1(idgen_uuid_v7_ordered);
 Datum
 idgen_uuid_v7_ordered(PG_FUNCTION_ARGS pg_attribute_unused())
@@ -125,10 +118,7 @@ gregorian_uuid(int version, uint64 high)
 	return uuid_datum(version, high, entropy_bits(UUID_LOW_BITS) | UUID_NODE_MULTICAST);
 }
 
-/*
- * uuid_v1(clock timestamptz DEFAULT NULL) returns uuid
- *	60 bits of 100 ns ticks, the low ones first, RFC 9562 section 5.1.
- */
+/* uuid_v1(clock timestamptz DEFAULT NULL) returns uuid: the low ticks first, RFC 9562 section 5.1 */
 PG_FUNCTION_INFO_V1(idgen_uuid_v1);
 Datum
 idgen_uuid_v1(PG_FUNCTION_ARGS)
