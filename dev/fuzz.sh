@@ -47,7 +47,7 @@ can_fuzz || idgen_apt_install "libclang-rt-$(clang -dumpversion | cut -d. -f1)-d
 idgen_say "Building for $("$PG_CONFIG" --version)"
 sources=("$IDGEN_SOURCE"/src/*.c)
 # dev/fuzz/fuzz.h reads the declarations of all SQL functions
-sed -nE 's/^(PG_FUNCTION_INFO_V1|SQL_FUNCTION)\((idgen_\w+)[,)].*/extern Datum \2(PG_FUNCTION_ARGS);/p' "${sources[@]}" \
+sed -nE 's/^PG_FUNCTION_INFO_V1\((idgen_\w+)\).*/extern Datum \1(PG_FUNCTION_ARGS);/p' "${sources[@]}" \
     >"$build/functions.h"
 export build IDGEN_SOURCE PG_CONFIG
 export -f compile

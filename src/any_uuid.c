@@ -75,11 +75,7 @@ idgen_is_uuid(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(uuid_is_rfc_variant(&id) && version >= 1 && version <= 8);
 }
 
-/*
- * uuid_version(id uuid) returns int
- *	The version nibble, RFC 9562 section 4.2; NULL for another variant, in which
- *	these bits have another meaning.
- */
+/* uuid_version(id uuid) returns int: the nibble, which has a meaning in the RFC's variant only */
 PG_FUNCTION_INFO_V1(idgen_uuid_version);
 Datum
 idgen_uuid_version(PG_FUNCTION_ARGS)
@@ -195,5 +191,16 @@ compare_arguments(FunctionCallInfo fcinfo)
  * uuid_smaller(uuid, uuid), uuid_larger(uuid, uuid) return uuid
  *	The transition functions of the aggregates min(uuid) and max(uuid).
  */
-SQL_FUNCTION(idgen_uuid_smaller, PG_GETARG_DATUM(compare_arguments(fcinfo) < 0 ? 0 : 1))
-SQL_FUNCTION(idgen_uuid_larger, PG_GETARG_DATUM(compare_arguments(fcinfo) > 0 ? 0 : 1))
+PG_FUNCTION_INFO_V1(idgen_uuid_smaller);
+Datum
+idgen_uuid_smaller(PG_FUNCTION_ARGS)
+{
+	return PG_GETARG_DATUM(compare_arguments(fcinfo) < 0 ? 0 : 1);
+}
+
+PG_FUNCTION_INFO_V1(idgen_uuid_larger);
+Datum
+idgen_uuid_larger(PG_FUNCTION_ARGS)
+{
+	return PG_GETARG_DATUM(compare_arguments(fcinfo) > 0 ? 0 : 1);
+}

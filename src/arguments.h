@@ -11,15 +11,6 @@
 
 #define MAX_AREA_BYTES	63
 
-/* One of several SQL functions that call the same function, with other constants. */
-#define SQL_FUNCTION(name, result) \
-	PG_FUNCTION_INFO_V1(name); \
-	Datum \
-	name(PG_FUNCTION_ARGS) \
-	{ \
-		return result; \
-	}
-
 /* Raise 22004 if an argument is NULL. */
 static inline void
 require_not_null(FunctionCallInfo fcinfo, int argno, const char *name)

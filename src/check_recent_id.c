@@ -426,7 +426,17 @@ check_row(FunctionCallInfo fcinfo, const TriggerFunction *function)
  *	are the column, the scheme, and any argument of check_recent_...() except for
  *	the clock, as "name=value".
  */
-SQL_FUNCTION(idgen_check_recent_id, check_row(fcinfo, &check_recent_id))
+PG_FUNCTION_INFO_V1(idgen_check_recent_id);
+Datum
+idgen_check_recent_id(PG_FUNCTION_ARGS)
+{
+	return check_row(fcinfo, &check_recent_id);
+}
 
 /* check_recent_hmac_id() returns trigger: the same for hmac_comb(), with "area=..." in place of the scheme */
-SQL_FUNCTION(idgen_check_recent_hmac_id, check_row(fcinfo, &check_recent_hmac_id))
+PG_FUNCTION_INFO_V1(idgen_check_recent_hmac_id);
+Datum
+idgen_check_recent_hmac_id(PG_FUNCTION_ARGS)
+{
+	return check_row(fcinfo, &check_recent_hmac_id);
+}

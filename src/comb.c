@@ -182,12 +182,8 @@ put_tag(uint32 tag, int prefix_bits, uint64 *high, uint64 *low)
 }
 
 /*
- * short_comb(period interval, prefix_bytes int, run_length int, clock timestamptz)
- *	returns uuid
- *
- * A version 4 UUID whose first prefix_bytes bytes are the number of the
- * period, modulo 256^prefix_bytes.  The next 32 bits are the same in run_length
- * consecutive identifiers.  A run_length of NULL is ADAPTIVE.
+ * short_comb(period interval, prefix_bytes int, run_length int, clock timestamptz) returns uuid
+ *	A run_length of NULL is ADAPTIVE.
  */
 PG_FUNCTION_INFO_V1(idgen_short_comb);
 Datum
@@ -269,15 +265,24 @@ comb_reading(FunctionCallInfo fcinfo, uint64 (*unix_ms) (const pg_uuid_t *))
 }
 
 /* comb_timestamp(id uuid), suffix_comb_timestamp(id uuid) return timestamptz */
-SQL_FUNCTION(idgen_comb_timestamp, comb_reading(fcinfo, uuid_first_48_bits))
-SQL_FUNCTION(idgen_suffix_comb_timestamp, comb_reading(fcinfo, uuid_last_48_bits))
+PG_FUNCTION_INFO_V1(idgen_comb_timestamp);
+Datum
+idgen_comb_timestamp(PG_FUNCTION_ARGS)
+{
+	return comb_reading(fcinfo, uuid_first_48_bits);
+}
+
+PG_FUNCTION_INFO_V1(idgen_suffix_comb_timestamp);
+Datum
+idgen_suffix_comb_timestamp(PG_FUNCTION_ARGS)
+{
+	return comb_reading(fcinfo, uuid_last_48_bits);
+}
 
 /*
- * short_comb_timestamp(id uuid, period interval, prefix_bytes int, clock timestamptz)
- *	returns timestamptz
- *
- * The start of the latest period with this prefix that does not begin after the
- * clock; NULL if that is out of range for timestamptz.
+ * short_comb_timestamp(id uuid, period interval, prefix_bytes int, clock timestamptz) returns timestamptz
+ *	The start of the latest period with this prefix that does not begin after the
+ *	clock; NULL if that is out of range for timestamptz.
  */
 PG_FUNCTION_INFO_V1(idgen_short_comb_timestamp);
 Datum

@@ -21,12 +21,34 @@ convert(FunctionCallInfo fcinfo, int from_version, int to_version,
 }
 
 /* uuid_v1_to_v6(id uuid), uuid_v6_to_v1(id uuid) return uuid: RFC 9562 section 5.6 */
-SQL_FUNCTION(idgen_uuid_v1_to_v6, convert(fcinfo, 1, 6, uuid_v1_ticks))
-SQL_FUNCTION(idgen_uuid_v6_to_v1, convert(fcinfo, 6, 1, uuid_v1_high))
+PG_FUNCTION_INFO_V1(idgen_uuid_v1_to_v6);
+Datum
+idgen_uuid_v1_to_v6(PG_FUNCTION_ARGS)
+{
+	return convert(fcinfo, 1, 6, uuid_v1_ticks);
+}
+
+PG_FUNCTION_INFO_V1(idgen_uuid_v6_to_v1);
+Datum
+idgen_uuid_v6_to_v1(PG_FUNCTION_ARGS)
+{
+	return convert(fcinfo, 6, 1, uuid_v1_high);
+}
 
 /* uuid_v1_to_lambert_comb(id uuid), lambert_comb_to_uuid_v1(id uuid) return uuid */
-SQL_FUNCTION(idgen_uuid_v1_to_lambert_comb, convert(fcinfo, 1, UUID_VERSION_LAMBERT, uuid_v1_ticks))
-SQL_FUNCTION(idgen_lambert_comb_to_uuid_v1, convert(fcinfo, UUID_VERSION_LAMBERT, 1, uuid_v1_high))
+PG_FUNCTION_INFO_V1(idgen_uuid_v1_to_lambert_comb);
+Datum
+idgen_uuid_v1_to_lambert_comb(PG_FUNCTION_ARGS)
+{
+	return convert(fcinfo, 1, UUID_VERSION_LAMBERT, uuid_v1_ticks);
+}
+
+PG_FUNCTION_INFO_V1(idgen_lambert_comb_to_uuid_v1);
+Datum
+idgen_lambert_comb_to_uuid_v1(PG_FUNCTION_ARGS)
+{
+	return convert(fcinfo, UUID_VERSION_LAMBERT, 1, uuid_v1_high);
+}
 
 /* Argument 0 with its bytes in the given order. */
 static Datum
@@ -50,13 +72,25 @@ static const uint8 short_order[UUID_LEN] = {10, 11, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1
  *	Reverses the bytes of the first three fields (4, 2 and 2 bytes), which SQL
  *	Server stores in little-endian order.
  */
-SQL_FUNCTION(idgen_swap_guid_bytes, reorder_bytes(fcinfo, guid_order))
+PG_FUNCTION_INFO_V1(idgen_swap_guid_bytes);
+Datum
+idgen_swap_guid_bytes(PG_FUNCTION_ARGS)
+{
+	return reorder_bytes(fcinfo, guid_order);
+}
 
-/*
- * comb_to_suffix_comb(id uuid), suffix_comb_to_comb(id uuid) return uuid
- *	Converts a COMB between PostgreSQL's order and SQL Server's.
- */
-SQL_FUNCTION(idgen_comb_to_suffix_comb, reorder_bytes(fcinfo, suffix_order))
+/* comb_to_suffix_comb(id uuid), suffix_comb_to_comb(id uuid) return uuid: the names document the direction */
+PG_FUNCTION_INFO_V1(idgen_comb_to_suffix_comb);
+Datum
+idgen_comb_to_suffix_comb(PG_FUNCTION_ARGS)
+{
+	return reorder_bytes(fcinfo, suffix_order);
+}
 
 /* short_comb_to_short_suffix_comb(id uuid), short_suffix_comb_to_short_comb(id uuid) return uuid */
-SQL_FUNCTION(idgen_short_comb_to_short_suffix_comb, reorder_bytes(fcinfo, short_order))
+PG_FUNCTION_INFO_V1(idgen_short_comb_to_short_suffix_comb);
+Datum
+idgen_short_comb_to_short_suffix_comb(PG_FUNCTION_ARGS)
+{
+	return reorder_bytes(fcinfo, short_order);
+}

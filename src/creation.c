@@ -485,10 +485,25 @@ create_once(FunctionCallInfo fcinfo, EntityKind kind)
  * calls return the recorded id.  A different name or request with a recorded
  * command id is an error (23514).
  */
-SQL_FUNCTION(idgen_create_once_uuid, create_once(fcinfo, ENTITY_UUID))
+PG_FUNCTION_INFO_V1(idgen_create_once_uuid);
+Datum
+idgen_create_once_uuid(PG_FUNCTION_ARGS)
+{
+	return create_once(fcinfo, ENTITY_UUID);
+}
 
 /* The same for bigint: proposed_id and OUT entity_number. */
-SQL_FUNCTION(idgen_create_once_bigint, create_once(fcinfo, ENTITY_NUMBER))
+PG_FUNCTION_INFO_V1(idgen_create_once_bigint);
+Datum
+idgen_create_once_bigint(PG_FUNCTION_ARGS)
+{
+	return create_once(fcinfo, ENTITY_NUMBER);
+}
 
 /* The same for text: proposed_id and OUT entity_text. */
-SQL_FUNCTION(idgen_create_once_text, create_once(fcinfo, ENTITY_TEXT))
+PG_FUNCTION_INFO_V1(idgen_create_once_text);
+Datum
+idgen_create_once_text(PG_FUNCTION_ARGS)
+{
+	return create_once(fcinfo, ENTITY_TEXT);
+}

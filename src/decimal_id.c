@@ -33,10 +33,8 @@ next_number(void)
 
 /*
  * decimal_id() returns bigint
- *	counter (1 to 922337202) * 10^10 + generator (0 to 99999) * 10^5 +
- *	idgen.launch_id.  Counter and generator come from nextval() of the sequence
- *	idgen.decimal_id_counter: after the last counter comes the first one of the
- *	next generator.
+ *	A number of the sequence gives counter and generator: after the last counter
+ *	comes the first one of the next generator.
  */
 PG_FUNCTION_INFO_V1(idgen_decimal_id);
 Datum

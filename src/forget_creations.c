@@ -84,7 +84,12 @@ forget(KeptStatement *statement, FunctionCallInfo fcinfo)
 }
 
 /* forget_creation(command_id uuid) returns boolean */
-SQL_FUNCTION(idgen_forget_creation, BoolGetDatum(forget(&forget_command, fcinfo) > 0))
+PG_FUNCTION_INFO_V1(idgen_forget_creation);
+Datum
+idgen_forget_creation(PG_FUNCTION_ARGS)
+{
+	return BoolGetDatum(forget(&forget_command, fcinfo) > 0);
+}
 
 /*
  * forget_creation_of(entity_id uuid),
@@ -92,9 +97,26 @@ SQL_FUNCTION(idgen_forget_creation, BoolGetDatum(forget(&forget_command, fcinfo)
  * forget_creation_of_text(entity_text text, command_name text) return bigint
  *	A number or a text identifies an entity only together with the command's name.
  */
-SQL_FUNCTION(idgen_forget_creation_of_uuid, Int64GetDatum(forget(&forget_entity, fcinfo)))
-SQL_FUNCTION(idgen_forget_creation_of_bigint, Int64GetDatum(forget(&forget_number, fcinfo)))
-SQL_FUNCTION(idgen_forget_creation_of_text, Int64GetDatum(forget(&forget_text, fcinfo)))
+PG_FUNCTION_INFO_V1(idgen_forget_creation_of_uuid);
+Datum
+idgen_forget_creation_of_uuid(PG_FUNCTION_ARGS)
+{
+	return Int64GetDatum(forget(&forget_entity, fcinfo));
+}
+
+PG_FUNCTION_INFO_V1(idgen_forget_creation_of_bigint);
+Datum
+idgen_forget_creation_of_bigint(PG_FUNCTION_ARGS)
+{
+	return Int64GetDatum(forget(&forget_number, fcinfo));
+}
+
+PG_FUNCTION_INFO_V1(idgen_forget_creation_of_text);
+Datum
+idgen_forget_creation_of_text(PG_FUNCTION_ARGS)
+{
+	return Int64GetDatum(forget(&forget_text, fcinfo));
+}
 
 /*
  * Forget a batch of commands and return their number.  rows has their ids and
@@ -179,9 +201,7 @@ forget_selected(FunctionCallInfo fcinfo, const char *query, Oid first_type, Datu
 
 /*
  * purge_creations(older_than interval, command_name text, batch_size bigint) returns bigint
- *	Forget the oldest commands that are older than the interval, of one name or
- *	of all names, at most batch_size of them; return their number.  A day is 24 hours, whatever
- *	TimeZone is.
+ *	The oldest first; return their number.  A day is 24 hours, whatever TimeZone is.
  */
 PG_FUNCTION_INFO_V1(idgen_purge_creations);
 Datum
@@ -204,11 +224,7 @@ idgen_purge_creations(PG_FUNCTION_ARGS)
 									TimestampTzGetDatum(cutoff)));
 }
 
-/*
- * trim_creations(keep bigint, command_name text, batch_size bigint) returns bigint
- *	Forget all but the newest commands, of one name or of all names, the oldest
- *	first and at most batch_size of them; return their number.
- */
+/* trim_creations(keep bigint, command_name text, batch_size bigint) returns bigint: the oldest first */
 PG_FUNCTION_INFO_V1(idgen_trim_creations);
 Datum
 idgen_trim_creations(PG_FUNCTION_ARGS)

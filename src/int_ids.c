@@ -232,45 +232,90 @@ int_id_floor(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 	PG_RETURN_INT64(int_id_pack(layout, Max(tick, 0), 0, 0));
 }
 
-/*
- * snowflake(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') returns bigint
- *	41 bits of milliseconds since the epoch, 10 of node, 12 of counter: Twitter's
- *	Snowflake of 2010.
- */
-SQL_FUNCTION(idgen_snowflake, next_int_id(fcinfo, &snowflake_layout))
+/* snowflake(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') returns bigint: Twitter's of 2010 */
+PG_FUNCTION_INFO_V1(idgen_snowflake);
+Datum
+idgen_snowflake(PG_FUNCTION_ARGS)
+{
+	return next_int_id(fcinfo, &snowflake_layout);
+}
 
 /* snowflake_timestamp(id bigint, epoch timestamptz DEFAULT ...) returns timestamptz */
-SQL_FUNCTION(idgen_snowflake_timestamp, int_id_timestamp(fcinfo, &snowflake_layout))
+PG_FUNCTION_INFO_V1(idgen_snowflake_timestamp);
+Datum
+idgen_snowflake_timestamp(PG_FUNCTION_ARGS)
+{
+	return int_id_timestamp(fcinfo, &snowflake_layout);
+}
 
 /* snowflake_node(id bigint), snowflake_counter(id bigint) return int */
-SQL_FUNCTION(idgen_snowflake_node, int_id_part(fcinfo, &snowflake_layout, int_id_node))
-SQL_FUNCTION(idgen_snowflake_counter, int_id_part(fcinfo, &snowflake_layout, int_id_counter))
+PG_FUNCTION_INFO_V1(idgen_snowflake_node);
+Datum
+idgen_snowflake_node(PG_FUNCTION_ARGS)
+{
+	return int_id_part(fcinfo, &snowflake_layout, int_id_node);
+}
+
+PG_FUNCTION_INFO_V1(idgen_snowflake_counter);
+Datum
+idgen_snowflake_counter(PG_FUNCTION_ARGS)
+{
+	return int_id_part(fcinfo, &snowflake_layout, int_id_counter);
+}
 
 /*
  * snowflake_floor(instant timestamptz, epoch timestamptz DEFAULT ...) returns bigint
  *	The smallest value of the millisecond, over all nodes: 0 in the epoch's first
  *	millisecond, where the smallest identifier is 1.
  */
-SQL_FUNCTION(idgen_snowflake_floor, int_id_floor(fcinfo, &snowflake_layout))
+PG_FUNCTION_INFO_V1(idgen_snowflake_floor);
+Datum
+idgen_snowflake_floor(PG_FUNCTION_ARGS)
+{
+	return int_id_floor(fcinfo, &snowflake_layout);
+}
 
 /*
  * js_id(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') returns bigint
- *	32 bits of seconds since the epoch, 5 of node, 16 of counter: below 2^53, so
- *	that a JavaScript number represents it exactly.
+ *	Below 2^53, so that a JavaScript number represents it exactly.
  */
-SQL_FUNCTION(idgen_js_id, next_int_id(fcinfo, &js_id_layout))
+PG_FUNCTION_INFO_V1(idgen_js_id);
+Datum
+idgen_js_id(PG_FUNCTION_ARGS)
+{
+	return next_int_id(fcinfo, &js_id_layout);
+}
 
 /* The readers and the bound of js_id() have the same arguments as for snowflake(). */
-SQL_FUNCTION(idgen_js_id_timestamp, int_id_timestamp(fcinfo, &js_id_layout))
-SQL_FUNCTION(idgen_js_id_node, int_id_part(fcinfo, &js_id_layout, int_id_node))
-SQL_FUNCTION(idgen_js_id_counter, int_id_part(fcinfo, &js_id_layout, int_id_counter))
-SQL_FUNCTION(idgen_js_id_floor, int_id_floor(fcinfo, &js_id_layout))
+PG_FUNCTION_INFO_V1(idgen_js_id_timestamp);
+Datum
+idgen_js_id_timestamp(PG_FUNCTION_ARGS)
+{
+	return int_id_timestamp(fcinfo, &js_id_layout);
+}
 
-/*
- * trace_id() returns bigint
- *	The low 25 bits of the Unix time in seconds, 16 of node, 22 of counter, which
- *	begins with 1.
- */
+PG_FUNCTION_INFO_V1(idgen_js_id_node);
+Datum
+idgen_js_id_node(PG_FUNCTION_ARGS)
+{
+	return int_id_part(fcinfo, &js_id_layout, int_id_node);
+}
+
+PG_FUNCTION_INFO_V1(idgen_js_id_counter);
+Datum
+idgen_js_id_counter(PG_FUNCTION_ARGS)
+{
+	return int_id_part(fcinfo, &js_id_layout, int_id_counter);
+}
+
+PG_FUNCTION_INFO_V1(idgen_js_id_floor);
+Datum
+idgen_js_id_floor(PG_FUNCTION_ARGS)
+{
+	return int_id_floor(fcinfo, &js_id_layout);
+}
+
+/* trace_id() returns bigint: the time is the low bits of the Unix time */
 PG_FUNCTION_INFO_V1(idgen_trace_id);
 Datum
 idgen_trace_id(PG_FUNCTION_ARGS pg_attribute_unused())
@@ -312,5 +357,16 @@ idgen_trace_id_timestamp(PG_FUNCTION_ARGS)
 }
 
 /* trace_id_node(id bigint), trace_id_counter(id bigint) return int */
-SQL_FUNCTION(idgen_trace_id_node, int_id_part(fcinfo, &trace_id_layout, int_id_node))
-SQL_FUNCTION(idgen_trace_id_counter, int_id_part(fcinfo, &trace_id_layout, int_id_counter))
+PG_FUNCTION_INFO_V1(idgen_trace_id_node);
+Datum
+idgen_trace_id_node(PG_FUNCTION_ARGS)
+{
+	return int_id_part(fcinfo, &trace_id_layout, int_id_node);
+}
+
+PG_FUNCTION_INFO_V1(idgen_trace_id_counter);
+Datum
+idgen_trace_id_counter(PG_FUNCTION_ARGS)
+{
+	return int_id_part(fcinfo, &trace_id_layout, int_id_counter);
+}

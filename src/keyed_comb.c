@@ -50,11 +50,7 @@ make_keyed_comb(FunctionCallInfo fcinfo, KeySource source, const text *key_name,
 					  entropy_bits(UUID_LOW_BITS));
 }
 
-/*
- * keyed_comb(area text, period interval, clock timestamptz) returns uuid
- *	A version 4 UUID of the prefix under the server's key and 90 random bits, 74
- *	in a run.  An area longer than 63 bytes in UTF-8 is an error (22023).
- */
+/* keyed_comb(area text, period interval, clock timestamptz) returns uuid: under the server's key */
 PG_FUNCTION_INFO_V1(idgen_keyed_comb);
 Datum
 idgen_keyed_comb(PG_FUNCTION_ARGS)

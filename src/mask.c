@@ -77,14 +77,24 @@ exchange_version(FunctionCallInfo fcinfo, int from_version, int to_version, bool
  * mask_uuid_v7(id uuid, key_name text DEFAULT 'default') returns uuid
  *	A UUID of another version is an error (22023).
  */
-SQL_FUNCTION(idgen_mask_uuid_v7, exchange_version(fcinfo, 7, 4, false))
+PG_FUNCTION_INFO_V1(idgen_mask_uuid_v7);
+Datum
+idgen_mask_uuid_v7(PG_FUNCTION_ARGS)
+{
+	return exchange_version(fcinfo, 7, 4, false);
+}
 
 /*
  * unmask_uuid_v7(masked uuid, key_name text DEFAULT 'default') returns uuid
  *	The inverse of mask_uuid_v7().  It accepts every UUID of version 4, whether
  *	or not that was masked.
  */
-SQL_FUNCTION(idgen_unmask_uuid_v7, exchange_version(fcinfo, 4, 7, true))
+PG_FUNCTION_INFO_V1(idgen_unmask_uuid_v7);
+Datum
+idgen_unmask_uuid_v7(PG_FUNCTION_ARGS)
+{
+	return exchange_version(fcinfo, 4, 7, true);
+}
 
 /*
  * A Feistel network, which permutes the numbers from 0 to 2^bits - 1.  If the
@@ -183,5 +193,16 @@ permute(FunctionCallInfo fcinfo, bool inverse)
  * unpermute(permuted bigint, area text, max_value bigint, key_name text) returns bigint
  *	An id outside 1 to max_value is an error (22023).
  */
-SQL_FUNCTION(idgen_permute, permute(fcinfo, false))
-SQL_FUNCTION(idgen_unpermute, permute(fcinfo, true))
+PG_FUNCTION_INFO_V1(idgen_permute);
+Datum
+idgen_permute(PG_FUNCTION_ARGS)
+{
+	return permute(fcinfo, false);
+}
+
+PG_FUNCTION_INFO_V1(idgen_unpermute);
+Datum
+idgen_unpermute(PG_FUNCTION_ARGS)
+{
+	return permute(fcinfo, true);
+}

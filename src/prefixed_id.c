@@ -213,20 +213,65 @@ is_prefixed(FunctionCallInfo fcinfo, const PrefixedKind *kind)
 }
 
 /* prefixed_id_from_uuid(prefix text, id uuid) returns text */
-SQL_FUNCTION(idgen_prefixed_id_from_uuid, make_prefixed(fcinfo, &prefixed_id))
+PG_FUNCTION_INFO_V1(idgen_prefixed_id_from_uuid);
+Datum
+idgen_prefixed_id_from_uuid(PG_FUNCTION_ARGS)
+{
+	return make_prefixed(fcinfo, &prefixed_id);
+}
 
 /* prefixed_id_to_uuid(id text, expected_prefix text DEFAULT NULL) returns uuid */
-SQL_FUNCTION(idgen_prefixed_id_to_uuid, prefixed_to_uuid(fcinfo, &prefixed_id))
+PG_FUNCTION_INFO_V1(idgen_prefixed_id_to_uuid);
+Datum
+idgen_prefixed_id_to_uuid(PG_FUNCTION_ARGS)
+{
+	return prefixed_to_uuid(fcinfo, &prefixed_id);
+}
 
-/* prefixed_id_prefix(id text) returns text; is_prefixed_id(id text, prefix text DEFAULT NULL) returns boolean */
-SQL_FUNCTION(idgen_prefixed_id_prefix, prefix_of(fcinfo, &prefixed_id))
-SQL_FUNCTION(idgen_is_prefixed_id, is_prefixed(fcinfo, &prefixed_id))
+/* prefixed_id_prefix(id text) returns text */
+PG_FUNCTION_INFO_V1(idgen_prefixed_id_prefix);
+Datum
+idgen_prefixed_id_prefix(PG_FUNCTION_ARGS)
+{
+	return prefix_of(fcinfo, &prefixed_id);
+}
 
-/* The same functions of TypeIDs, whose prefix can be empty. */
-SQL_FUNCTION(idgen_typeid_from_uuid, make_prefixed(fcinfo, &type_id))
-SQL_FUNCTION(idgen_typeid_to_uuid, prefixed_to_uuid(fcinfo, &type_id))
-SQL_FUNCTION(idgen_typeid_prefix, prefix_of(fcinfo, &type_id))
-SQL_FUNCTION(idgen_is_typeid, is_prefixed(fcinfo, &type_id))
+/* is_prefixed_id(id text, prefix text DEFAULT NULL) returns boolean */
+PG_FUNCTION_INFO_V1(idgen_is_prefixed_id);
+Datum
+idgen_is_prefixed_id(PG_FUNCTION_ARGS)
+{
+	return is_prefixed(fcinfo, &prefixed_id);
+}
+
+/* the same functions of TypeIDs */
+PG_FUNCTION_INFO_V1(idgen_typeid_from_uuid);
+Datum
+idgen_typeid_from_uuid(PG_FUNCTION_ARGS)
+{
+	return make_prefixed(fcinfo, &type_id);
+}
+
+PG_FUNCTION_INFO_V1(idgen_typeid_to_uuid);
+Datum
+idgen_typeid_to_uuid(PG_FUNCTION_ARGS)
+{
+	return prefixed_to_uuid(fcinfo, &type_id);
+}
+
+PG_FUNCTION_INFO_V1(idgen_typeid_prefix);
+Datum
+idgen_typeid_prefix(PG_FUNCTION_ARGS)
+{
+	return prefix_of(fcinfo, &type_id);
+}
+
+PG_FUNCTION_INFO_V1(idgen_is_typeid);
+Datum
+idgen_is_typeid(PG_FUNCTION_ARGS)
+{
+	return is_prefixed(fcinfo, &type_id);
+}
 
 /* The statements of create_id_domain(), which run with the caller's rights */
 static KeptStatement find_prefix =

@@ -11,9 +11,8 @@
 
 /*
  * uuid_v5(namespace uuid, name text) returns uuid
- *	RFC 9562 section 5.5: the first 128 bits of the SHA-1 of the namespace and
- *	the name, with version and variant set.  The name is hashed in UTF-8,
- *	whatever the server encoding is.
+ *	RFC 9562 section 5.5.  The name is hashed in UTF-8, whatever the server
+ *	encoding is.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_v5);
 Datum

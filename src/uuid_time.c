@@ -44,12 +44,9 @@ gregorian_ticks(FunctionCallInfo fcinfo)
 
 /*
  * uuid_v7(clock timestamptz DEFAULT NULL) returns uuid
- *	RFC 9562 section 5.7: 48 bits of Unix milliseconds, 12 bits of the fraction
- *	of the millisecond, 62 random bits.  Without a clock, the result is greater
- *	than all that this backend generated without a clock before, even if the
- *	clock is set back or more than 4096 are requested in a millisecond (section
- *	6.2, method 3).  With one, it contains that time, and results of the same
- *	time have no order.
+ *	RFC 9562 section 5.7, with a fraction of the millisecond (section 6.2, method
+ *	3).  Without a clock, the result is greater than all that this backend
+ *	generated without one before, even if the server's clock is set back.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_v7);
 Datum
@@ -62,11 +59,7 @@ idgen_uuid_v7(PG_FUNCTION_ARGS)
 	return uuid_datum(7, submillis, entropy_bits(UUID_LOW_BITS));
 }
 
-/*
- * uuid_v7_ordered() returns uuid
- *	Version 7 whose timestamp and fraction are values of a ticker: greater than
- *	all that the function returned to any session of the database before.
- */
+/* uuid_v7_ordered() returns uuid: its timestamp and fraction are values of a ticker */
 PG_FUNCTION_INFO_V1(idgen_uuid_v7_ordered);
 Datum
 idgen_uuid_v7_ordered(PG_FUNCTION_ARGS pg_attribute_unused())
@@ -95,14 +88,24 @@ floor_of_version(int version, TimestampTz instant)
 }
 
 /* comb_floor(instant timestamptz) returns uuid: the smallest COMB of the millisecond */
-SQL_FUNCTION(idgen_comb_floor, floor_of_version(4, PG_GETARG_TIMESTAMPTZ(0)))
+PG_FUNCTION_INFO_V1(idgen_comb_floor);
+Datum
+idgen_comb_floor(PG_FUNCTION_ARGS)
+{
+	return floor_of_version(4, PG_GETARG_TIMESTAMPTZ(0));
+}
 
 /*
  * uuid_v7_floor(instant timestamptz) returns uuid
  *	The smallest UUID of version 7 of the millisecond.  It has no fraction, because
  *	other generators fill rand_a with random bits.
  */
-SQL_FUNCTION(idgen_uuid_v7_floor, floor_of_version(7, PG_GETARG_TIMESTAMPTZ(0)))
+PG_FUNCTION_INFO_V1(idgen_uuid_v7_floor);
+Datum
+idgen_uuid_v7_floor(PG_FUNCTION_ARGS)
+{
+	return floor_of_version(7, PG_GETARG_TIMESTAMPTZ(0));
+}
 
 /*
  * A UUID with a Gregorian timestamp in "high".  Clock sequence and node are
@@ -116,10 +119,25 @@ gregorian_uuid(int version, uint64 high)
 }
 
 /* uuid_v1(clock timestamptz DEFAULT NULL) returns uuid: the low ticks first, RFC 9562 section 5.1 */
-SQL_FUNCTION(idgen_uuid_v1, gregorian_uuid(1, uuid_v1_high(gregorian_ticks(fcinfo))))
+PG_FUNCTION_INFO_V1(idgen_uuid_v1);
+Datum
+idgen_uuid_v1(PG_FUNCTION_ARGS)
+{
+	return gregorian_uuid(1, uuid_v1_high(gregorian_ticks(fcinfo)));
+}
 
 /* uuid_v6(clock) returns uuid: version 1 with the high ticks first, RFC 9562 section 5.6 */
-SQL_FUNCTION(idgen_uuid_v6, gregorian_uuid(6, gregorian_ticks(fcinfo)))
+PG_FUNCTION_INFO_V1(idgen_uuid_v6);
+Datum
+idgen_uuid_v6(PG_FUNCTION_ARGS)
+{
+	return gregorian_uuid(6, gregorian_ticks(fcinfo));
+}
 
 /* lambert_comb(clock) returns uuid: M. Lambert's of 2012, like version 6, but with version 13 */
-SQL_FUNCTION(idgen_lambert_comb, gregorian_uuid(UUID_VERSION_LAMBERT, gregorian_ticks(fcinfo)))
+PG_FUNCTION_INFO_V1(idgen_lambert_comb);
+Datum
+idgen_lambert_comb(PG_FUNCTION_ARGS)
+{
+	return gregorian_uuid(UUID_VERSION_LAMBERT, gregorian_ticks(fcinfo));
+}

@@ -392,15 +392,55 @@ check_recent(FunctionCallInfo fcinfo, const Scheme *scheme)
  *	clock + future_tolerance.  is_recent_hmac_comb() has the area as second
  *	argument.
  */
-SQL_FUNCTION(idgen_is_recent_short_comb, is_recent(fcinfo, SHORT_COMB))
-SQL_FUNCTION(idgen_is_recent_comb, is_recent(fcinfo, COMB))
-SQL_FUNCTION(idgen_is_recent_uuid_v7, is_recent(fcinfo, UUID_V7))
-SQL_FUNCTION(idgen_is_recent_hmac_comb, is_recent(fcinfo, &hmac_comb_scheme))
+PG_FUNCTION_INFO_V1(idgen_is_recent_short_comb);
+Datum
+idgen_is_recent_short_comb(PG_FUNCTION_ARGS)
+{
+	return is_recent(fcinfo, SHORT_COMB);
+}
+
+PG_FUNCTION_INFO_V1(idgen_is_recent_comb);
+Datum
+idgen_is_recent_comb(PG_FUNCTION_ARGS)
+{
+	return is_recent(fcinfo, COMB);
+}
+
+PG_FUNCTION_INFO_V1(idgen_is_recent_uuid_v7);
+Datum
+idgen_is_recent_uuid_v7(PG_FUNCTION_ARGS)
+{
+	return is_recent(fcinfo, UUID_V7);
+}
+
+PG_FUNCTION_INFO_V1(idgen_is_recent_hmac_comb);
+Datum
+idgen_is_recent_hmac_comb(PG_FUNCTION_ARGS)
+{
+	return is_recent(fcinfo, &hmac_comb_scheme);
+}
 
 /*
  * check_recent_short_comb(), check_recent_comb() and check_recent_uuid_v7() have
  * the arguments of is_recent_...(), and return the identifier or raise 23514.
  */
-SQL_FUNCTION(idgen_check_recent_short_comb, check_recent(fcinfo, SHORT_COMB))
-SQL_FUNCTION(idgen_check_recent_comb, check_recent(fcinfo, COMB))
-SQL_FUNCTION(idgen_check_recent_uuid_v7, check_recent(fcinfo, UUID_V7))
+PG_FUNCTION_INFO_V1(idgen_check_recent_short_comb);
+Datum
+idgen_check_recent_short_comb(PG_FUNCTION_ARGS)
+{
+	return check_recent(fcinfo, SHORT_COMB);
+}
+
+PG_FUNCTION_INFO_V1(idgen_check_recent_comb);
+Datum
+idgen_check_recent_comb(PG_FUNCTION_ARGS)
+{
+	return check_recent(fcinfo, COMB);
+}
+
+PG_FUNCTION_INFO_V1(idgen_check_recent_uuid_v7);
+Datum
+idgen_check_recent_uuid_v7(PG_FUNCTION_ARGS)
+{
+	return check_recent(fcinfo, UUID_V7);
+}
