@@ -12,7 +12,7 @@ my $trials = 1000;
 note("IDGEN_SEED=$seed");
 
 my $node = Functions::add_key(
-	init_server('server', "idgen.node_id = 1\ntimezone = 'UTC'\nlog_statement = none\nlog_min_error_statement = panic\n"
+	init_server('server', "idgen.node_id = 1\nautovacuum = off\ntimezone = 'UTC'\nlog_statement = none\nlog_min_error_statement = panic\n"
 	  . "log_min_messages = fatal\nmax_locks_per_transaction = 512"));
 $node->start;
 Functions::install($node, 'postgres');
