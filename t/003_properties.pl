@@ -12,8 +12,8 @@ my $trials = 1000;
 note("IDGEN_SEED=$seed");
 
 my $node = Functions::add_key(
-	init_server('server', "idgen.node_id = 1\nautovacuum = off\ntimezone = 'UTC'\nlog_statement = none\nlog_min_error_statement = panic\n"
-	  . "log_min_messages = fatal\nmax_locks_per_transaction = 512"));
+	init_server('server', "idgen.node_id = 1\nautovacuum = off\ntimezone = 'UTC'\nlog_statement = none\n"
+	  . "log_min_error_statement = panic\nlog_min_messages = fatal\nmax_locks_per_transaction = 512"));
 $node->start;
 Functions::install($node, 'postgres');
 my ($header, @properties) = split /^-- (.*)\n/m, slurp_file("$FindBin::RealBin/lib/properties.sql") =~ s/.*?\n\n//sr;
