@@ -157,7 +157,8 @@ sub check_commands
 			WHERE entity_number = i AND NOT created}, 40 ]) x 3,
 		[ q{SELECT idgen.forget_creation(md5('1')::uuid), idgen.forget_creation_of_bigint(2, 'order'),
 			idgen.forget_creation_of_bigint(2, 'order')}, 't|1|0' ],
-		[ q{SELECT created FROM idgen.create_once_text(md5('a')::uuid, idgen.ulid_floor('2026-01-01'), 'document')}, 't' ],
+		[ q{SELECT created
+			FROM idgen.create_once_text(md5('a')::uuid, idgen.ulid_floor('2026-01-01'), 'document')}, 't' ],
 		[ q{SELECT entity_text = idgen.ulid_floor('2026-01-01'), created
 			FROM idgen.create_once_text(md5('a')::uuid, idgen.ulid(), 'document')}, 't|f' ],
 		[ q{SELECT idgen.forget_creation_of_text(idgen.ulid_floor('2026-01-01'), 'document')}, 1 ],
