@@ -8,8 +8,8 @@
  * attribute, which a later version may know; this one knows none.
  *
  * A session reads the file when it first needs a key, and again after the server
- * has reloaded its configuration without an error.  (A reload that finds an error
- * in postgresql.conf leaves PgReloadTime, and thus the keys, as they are.)  A
+ * has reloaded its configuration.  (A reload that finds a syntax error or an
+ * unknown parameter leaves PgReloadTime, and thus the keys, as they are.)  A
  * parallel worker would read the file anew while its leader keeps its keys;
  * therefore functions that use a key are PARALLEL RESTRICTED.
  *
