@@ -180,7 +180,7 @@ for my $call (
 		q{create_id_domain('y', 'y') FROM set_config('role', 'pg_monitor', false)},
 	(map { "sequence_comb($_)" } 'NULL', q{'pg_class'}, q{'idgen.js_id_mark', 0}),
 	(map { "$_, '', '1e2000')" } "create_once($v7, $v7", "create_once_bigint($v7, 1", "create_once_text($v7, 'a'"),
-	'snowflake(NULL)', 'js_id(NULL)', 'typeid(NULL)', "mask_uuid_v7($v7, NULL)", "unmask_uuid_v7($Functions::v4, NULL)",
+	"create_once_text($v7, '', 'x')", 'snowflake(NULL)', 'js_id(NULL)', 'typeid(NULL)', "mask_uuid_v7($v7, NULL)", "unmask_uuid_v7($Functions::v4, NULL)",
 	(map { "hmac_comb($_)" } 'NULL', 'chr(255)'),
 	(map { "hmac_comb_at($_)" } q{NULL, 'a'}, q{'infinity', 'a'}, q{'epoch', chr(255)}),
 	"is_recent_hmac_comb($Functions::v4, 'a', clock => $late", "is_recent_hmac_comb($Functions::v4, chr(255))",

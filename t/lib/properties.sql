@@ -152,7 +152,7 @@ FROM texts, LATERAL (SELECT tried.hmac_comb(t, 'v2', '1 hour') AS made) m;
 -- hmac_comb() and hmac_comb_at() take one key, and is_recent_hmac_comb() a list of keys, all of which must exist
 SELECT *, CASE WHEN t IN ('default', 'shared', 'v2', 'app', 'app2') THEN made !~ '!' AND made_at !~ '!'
 		AND answer = 'false'
-	WHEN t ~ '[ \t\n\r\v\f]' THEN made = '!22023' AND made_at = '!22023' AND answer IN ('!42704', '!22023')
+	WHEN t ~ '[ \t\n\r\v\f]' THEN made = '!22023' AND made_at = '!22023' AND answer IN ('!42704', '!22023', 'false')
 	ELSE made = '!42704' AND made_at = '!42704' AND answer = CASE t WHEN '' THEN '!22023' ELSE '!42704' END END AS holds
 FROM texts, LATERAL (SELECT tried.hmac_comb('a', t, '1 hour') AS made,
 	tried.hmac_comb_at('epoch', 'a', t, '1 hour') AS made_at, tried.is_recent_hmac_comb(
