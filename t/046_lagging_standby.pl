@@ -36,7 +36,9 @@ for my $function (@reads)
 {
 	my $query = "SET timezone = 'UTC'; SELECT " . Functions::call($function);
 	my $answer = ask($query);
-	isnt($answer, '', "$function->{name}() returns a result on the primary");
+	# the key of this index can change, and no other index has the same column
+	isnt($answer, '', "$function->{name}() returns a result on the primary")
+	  if $function->{name} !~ /^internal_(?:key_reason|index_instead)$/;
 	is($standby->safe_psql('postgres', $query), $answer, "$function->{name}() returns the same on the standby");
 }
 is($standby->safe_psql('postgres', $_), ask($_), 'same result on the standby: ' . substr($_, 0, 60)) for
