@@ -10,7 +10,7 @@ const keys = ['gen_random_uuid', 'uuid_v7', 'short_comb', 'keyed_comb']
 // With a clock, a prefix of keyed_comb() lasts for a twelfth of the period: here, as long as it does without one.
 const period = (minute) => 12 * Math.floor(60e3 * Math.min(60, Math.max(5, 512 / minute), 65504 / minute))
 const call = (key, minute) => key === 'gen_random_uuid' ? `${key}()`
-  : `idgen.${key}(${key === 'keyed_comb' ? `period => '${period(minute)} ms', ` : ''}clock => clock)`
+  : `idgen.${key}(${key === 'keyed_comb' ? `'orders', period => '${period(minute)} ms', ` : ''}clock => clock)`
 const defaults = {
   sql: 'CREATE TABLE orders (\n  id uuid PRIMARY KEY,\n  customer_id bigint NOT NULL,\n  note text\n);',
   minute: '200', rows: '100000', checkpoint: '5', years: '1',
