@@ -20,7 +20,7 @@
 #define RANDOM_BITS			(UUID_HIGH_BITS - KEYED_PREFIX_BITS)
 #define RANDOM_BITS_IN_RUN	(RANDOM_BITS - RUN_BITS)
 
-/* The bits of "high" after the prefix of the next key. */
+/* For the next key, the bits of "high" that follow the prefix. */
 static uint64
 next_random_bits(KeyedRun *run)
 {

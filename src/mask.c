@@ -109,7 +109,7 @@ typedef struct Feistel
 	uint64		masks[2];		/* of the left and the right half */
 } Feistel;
 
-/* The smallest network that permutes at least "count" numbers, one for each area. */
+/* The smallest network that permutes at least "count" numbers.  Each area has its own. */
 static Feistel
 feistel_make(const uint8 *key, uint64 count, const text *area)
 {

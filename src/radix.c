@@ -29,9 +29,9 @@ struct Radix
 };
 
 /*
- * Write a number's digits, last to first.  base, chunk_value and chunk_digits
- * are constants in every call, so that the compiler replaces division by
- * multiplication.
+ * Write a number's digits, last to first.  Every call passes constants for
+ * base, chunk_value and chunk_digits, which lets the compiler replace division
+ * by multiplication.
  */
 static pg_attribute_always_inline void
 encode_limbs(uint32 *limbs, const char *alphabet, int width, char *digits,

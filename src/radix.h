@@ -33,8 +33,9 @@ extern int	radix_width(const Radix *radix);
 extern void radix_encode(const Radix *radix, const pg_uuid_t *number, char *digits);
 
 /*
- * Read digits; leading zeros can be omitted.  Returns false for no digit, an
- * invalid character, too many digits, or a number of more than 128 bits.
+ * Read digits; leading zeros can be omitted.  Returns false if there is no digit,
+ * a character is invalid, there are too many digits, or the number has more than
+ * 128 bits.
  */
 extern bool radix_decode(const Radix *radix, const char *digits, int length,
 						 pg_uuid_t *number);

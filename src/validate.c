@@ -260,7 +260,7 @@ rule_make(const Scheme *scheme, ShortPrefix prefix, const Interval *tolerance,
 	return rule;
 }
 
-/* The first and last instants that a rule accepts at this time; 22008 if one is out of range. */
+/* The first and last instants that a rule accepts at this time.  Raises 22008 if either is out of range. */
 Window
 rule_window(const Rule *rule, TimestampTz clock)
 {

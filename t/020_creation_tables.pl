@@ -1,6 +1,6 @@
-# Recorded commands are read and written through the executor only, so that a table of another shape, or a distributed
-# table, works as well as the one that the extension creates; a partitioned table or a view, whose rows no dump
-# includes, is refused; and a session that has saved plans continues with a new table.
+# Recorded commands are read and written only through the executor. A table of a different shape or a distributed table
+# therefore works as well as the one that the extension creates. A partitioned table or a view is refused, because dumps
+# do not include its rows. A session with saved plans continues with a new table.
 
 use Server;
 

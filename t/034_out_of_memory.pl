@@ -1,5 +1,5 @@
-# Memory runs out: at any step of a call, in a session whose memory is limited; and with arguments of up to a gigabyte,
-# the greatest size possible. Each time the result is an error, never a crash, and the session continues.
+# Memory runs out at any step of a call in a session with limited memory, and with arguments of up to a gigabyte, the
+# maximum size. Each time the result is an error, never a crash, and the session continues.
 
 use Functions;
 use Server;

@@ -1,6 +1,6 @@
-# idgen on Citus, if it is installed (dev/test-citus.sh): a coordinator and two workers, all of which accept clients and
-# evaluate defaults, so that each needs a number; and recorded commands in a distributed or a reference table, or in a
-# table on each node. The statements are those of docs/scaling.md.
+# Tests idgen on Citus, if it is installed (dev/test-citus.sh). A coordinator and two workers all accept clients and
+# evaluate defaults, so each needs its own number. Recorded commands are kept in a distributed table, a reference table,
+# or a table on each node. The statements are those of docs/scaling.md.
 
 use Page;
 use Server qw(append_to_file errors init_server is like note ok plan run_command cmp_ok done_testing);
