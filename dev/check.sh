@@ -81,7 +81,6 @@ column "nothing" of relation "t" does not exist
 column "ctid" of relation "t" does not exist
 identifier scheme "serial" does not exist
 identifier scheme "hmac_comb" does not exist
-identifier scheme "hmac_comb" does not exist
 identifier scheme "" does not exist
 identifier scheme "Short_Comb" does not exist
 kind "COMB" does not exist'

@@ -115,7 +115,7 @@ my @rows = (
 	q{'acct_03e6wlko0bp8e7c9916hklbnd', 'acct'} ],
 	[ 'is_prefixed_id(text,text)', 'reader', 'is', '22023', q{'acct_03e6wlko0bp8e7c9916hklbnd', 'acct'} ],
 	[ 'prefixed_id_prefix(text)', 'reader', 'is strict', '22P02', q{'acct_03e6wlko0bp8e7c9916hklbnd'} ],
-	[ 'create_id_domain(text,text)', 'prefixes', 'vu', '22004 22023 23505 42710 42602 42601 3F000 0A000 42501',
+	[ 'create_id_domain(text,text)', 'prefixes', 'vu', '22004 22023 23505 42710 42602 42601 42622 3F000 0A000 42501',
 	q{'public.thing_id', 'thing'} ],
 	[ 'parse_prefixed_id(text)', 'prefixes', 'ss strict', '22P02', q{'acct_03e6wlko0bp8e7c9916hklbnd'} ],
 	[ 'typeid_from_uuid(text,uuid)', 'reader', 'is', '22004 22023', qq{'user', $v7} ],
