@@ -2,10 +2,11 @@
 #
 # test-assertions.sh: run tests on a server that checks its assertions.
 #
-#   dev/test-assertions.sh                    all tests
-#   dev/test-assertions.sh t/NAME.pl ...      only these TAP tests
+#   dev/test-assertions.sh                      all tests, on PostgreSQL 15
+#   dev/test-assertions.sh 18                   all tests, on PostgreSQL 18
+#   dev/test-assertions.sh 18 t/NAME.pl ...     only these TAP tests
 #
-# Builds PostgreSQL 15 from Debian's source in a Debian system of its own (see debian.sh), with
+# Builds PostgreSQL from Debian's source in a Debian system of its own (see debian.sh), with
 # --enable-cassert (and so CLOBBER_FREED_MEMORY) and RANDOMIZE_ALLOCATED_MEMORY, and runs
 # scripts/test.sh on it; the TAP tests have wal_consistency_checking = all. Then sql/catalogs.sql and
 # isolation tests run with debug_discard_caches = 1, so that each look-up loses all that is cached.
@@ -14,18 +15,21 @@
 . "$(dirname "$0")/debian.sh"
 
 idgen_options '' "$@"
+major=15
+[[ ! ${arguments[0]:-} =~ ^1[0-9]$ ]] || { major=${arguments[0]}; arguments=("${arguments[@]:1}"); }
+release=$(debian_release "$major") || exit
 prefix=/opt/postgresql-assertions
 
 # In the Debian system: build the server, once.
 build_server='set -e
 [ ! -e "$1/complete" ] || exit 0
-echo "deb-src $2 bookworm main" >/etc/apt/sources.list.d/source.list
+echo "deb-src $4 $3 main" >/etc/apt/sources.list.d/source.list
 apt-get -q update
 apt-get -q install -y --no-install-recommends \
     dpkg-dev bison flex pkg-config libicu-dev zlib1g-dev libssl-dev faketime pgbouncer
 rm -rf /var/tmp/postgresql && mkdir /var/tmp/postgresql && cd /var/tmp/postgresql
-apt-get -q source postgresql-15
-cd postgresql-15-*/
+apt-get -q source "postgresql-$2"
+cd "postgresql-$2"-*/
 ./configure --prefix="$1" --enable-cassert --enable-tap-tests --without-readline \
     --with-icu --with-openssl CFLAGS=-O1 CPPFLAGS=-DRANDOMIZE_ALLOCATED_MEMORY >/dev/null
 make -s -j2 world-bin && make -s install-world-bin
@@ -46,10 +50,10 @@ for kind in REGRESS ISOLATION; do
 done
 end_of_results'
 
-debian_make "15-$(dpkg --print-architecture)"
+debian_make "$major-$(dpkg --print-architecture)"
 log=$DEBIAN_ROOT.assertions.log
 idgen_say "Building PostgreSQL with assertions; the log is $log"
-debian_run bash -c "$build_server" bash "$prefix" "$(debian_mirror)" >"$log" 2>&1 ||
+debian_run bash -c "$build_server" bash "$prefix" "$major" "$release" "$(debian_mirror)" >"$log" 2>&1 ||
     idgen_die "the server could not be built, see $log"
 debian_copy_sources
 echo "wal_consistency_checking = all" >"$DEBIAN_ROOT/var/tmp/server.conf"
