@@ -1,7 +1,7 @@
-# Each function is in the list in t/lib/Functions.pm. Each one that takes an identifier,
-# text, a number or a timestamp is called with thousands of random values and with boundary
-# values: it returns a result or raises one of its documented errors, each of which is
-# raised, and the properties in t/lib/properties.sql hold. IDGEN_SEED repeats a run.
+# Every function is listed in t/lib/Functions.pm. Every function that takes an identifier, text, a number or a timestamp
+# is called with thousands of random values and with boundary values. It returns a result or raises one of its
+# documented errors, and each documented error is raised. The properties in t/lib/properties.sql hold. IDGEN_SEED
+# repeats a run.
 
 use FindBin;
 use Functions;

@@ -1,7 +1,7 @@
 # Another role of the server uses up shared memory: the lock table before the first use, or the slots of dynamic shared
-# memory. Loading the library never fails, so that all that needs no segment works: uuid_v4(), readers, ANALYZE of an
-# index on one. What needs a segment raises an error, and works again when the shortage passes; on a server that
-# preloads the library, it always works.
+# memory. Loading the library never fails. Functions that need no segment work: uuid_v4(), readers, and ANALYZE of an
+# index on a reader. Functions that need a segment raise an error, and work again when memory is available. On a server
+# that preloads the library, they always work.
 
 use IPC::Run;
 use Server;

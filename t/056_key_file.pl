@@ -1,5 +1,5 @@
-# The key file is made and changed as docs/operations.md says: the remedy for a key that was replaced under its name, a
-# database is renamed, an error in the configuration takes no key away, and the page has the messages. (How a key is
+# The key file is created and changed as docs/operations.md says: the remedy for a key that was replaced under its name,
+# and a renamed database. An error in the configuration takes no key away, and the page has the messages. (How a key is
 # replaced: contrib/clients/t/005_keys.pl, t/064_masked_keys.pl.)
 
 use Page;
