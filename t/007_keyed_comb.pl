@@ -97,8 +97,8 @@ for ([ 'after a restart', sub { $node->restart } ],
 }
 $node->stop;
 
-# --- Random bits that are not available, or known ------------------------------- The library replaces the function of
-# OpenSSL that the server calls.
+# --- Random bits that are not available, or known -------------------------------
+# The library replaces the function of OpenSSL that the server calls.
 my $folder = PostgreSQL::Test::Utils::tempdir();
 chomp(my $cc = `$ENV{PG_CONFIG} --cc` || 'cc');
 my $library = "$folder/random_source.so";

@@ -76,7 +76,7 @@ reload_until($count, '42704');
 is(ask($show), '', '... until it is corrected');
 
 # --- Messages --------------------------------------------------------------------------------------
-# The error of the last statement is in a row of the page, of which "…" stands for any text.
+# The error of the last statement is in a row of the page, where "…" stands for any text.
 sub is_in_page
 {
 	my ($sqlstate, $message) = @$session{qw(sqlstate message)};
