@@ -2,10 +2,10 @@
 
 \echo Use "CREATE EXTENSION idgen" to load this file. \quit
 
--- Global default privileges of the role that runs this script would give others more
--- rights, such as TRIGGER on a table. The script takes them back, and grants them again at
--- its end. If it revoked such rights on its objects, the installer's rights would be
--- recorded in pg_init_privs: pg_dump omits these.
+-- Global default privileges of the role that runs this script would give other roles more
+-- rights, such as TRIGGER on a table. The script revokes these defaults and restores them at
+-- its end. If it revoked the rights on its objects instead, the installer's rights would be
+-- recorded in pg_init_privs, and pg_dump omits rights that are recorded there.
 DO $$
 DECLARE
     take_back text;
@@ -29,18 +29,18 @@ END $$;
 
 -- The schema and everything in it belong to the role that runs this script: for a
 -- trusted extension the bootstrap superuser, not the installer. An existing schema
--- is an error, and no other session sees the new one before the commit. So nothing
--- of another role can be in it.
+-- is an error, and no other session sees the new one before the commit. Therefore,
+-- it contains nothing of another role.
 CREATE SCHEMA idgen;
 GRANT USAGE ON SCHEMA idgen TO PUBLIC;
 SET LOCAL default_tablespace = '';
 
--- The installer's rights on the tables and sequences, which it can grant to others. They are
--- given by default privileges while the objects are created, not by GRANT: pg_dump omits
--- what an extension's script grants, so that after a restore by another role the installer
--- would have no rights, and its own grants would fail. A superuser who installs is the
--- owner and needs no grants. The server has a macro for the name of the installer, but
--- refuses a script that contains it, even here, if that has a $, ', " or backslash.
+-- The installer's rights on the tables and sequences, with grant option. Default privileges
+-- give them while the objects are created. GRANT would not do: pg_dump omits what an
+-- extension's script grants. After a restore by another role, the installer would have no
+-- rights, and its own grants would fail. A superuser who installs the extension is the owner
+-- and needs no grants. The server has a macro for the installer's name. But if the name has
+-- a $, ', " or backslash, the server refuses a script that contains the macro, even here.
 DO $$
 DECLARE
     installer name := (SELECT pg_get_userbyid(extowner) FROM pg_extension WHERE extname = 'idgen');
@@ -380,9 +380,9 @@ COMMENT ON FUNCTION idgen.js_id_floor(timestamptz, timestamptz) IS
 'The lower bound of js_id(epoch) in the second of this timestamp, over all nodes; 0 before the end of the epoch''s '
 'first second, and 2^53 - 1 more than 2^32 - 1 s (136 years) after it.';
 
--- A condition of the ranges that no index serves. The planner expects it to be true of
+-- A condition of the ranges that no index supports. The planner expects it to be true in
 -- all rows, and lets it pass security barriers as it does comparisons. postgres_fdw sends
--- it to other servers: within 1.x, it keeps its name.
+-- it to other servers, so it keeps its name within 1.x.
 
 CREATE FUNCTION idgen.internal_expect_true(internal) RETURNS internal
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -863,12 +863,12 @@ CREATE TABLE idgen.id_prefixes (
     domain regtype NOT NULL
 );
 
--- The filter leaves out rows whose domain was dropped: pg_dump would write their
--- OID, which may belong to another type after the restore; rows with a type of a
--- temporary schema, which a restore would not find; and those of an extension's domain,
--- which its script creates and registers. The superuser who dumps evaluates it, and the
--- planner reads the table's indexes for it; so it uses only pg_catalog, and no other role
--- can alter the table.
+-- The filter excludes three kinds of rows. If the domain was dropped, pg_dump would write
+-- its OID, which may belong to another type after the restore. A restore would not find a
+-- type of a temporary schema. The domain of an extension is created and registered by its
+-- script. The superuser who runs pg_dump evaluates the filter, and the planner reads the
+-- table's indexes for it. Therefore, it uses only pg_catalog, and no other role can alter
+-- the table.
 SELECT pg_catalog.pg_extension_config_dump('idgen.id_prefixes',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_type t WHERE t.oid OPERATOR(pg_catalog.=) id_prefixes.domain'
     ' AND NOT pg_catalog.pg_is_other_temp_schema(t.typnamespace)'
@@ -986,9 +986,9 @@ COMMENT ON FUNCTION idgen.ulid_timestamp(text) IS
 -- Masks and permutations
 -- ---------------------------------------------------------------------------
 
--- A key of idgen.key_file is the server's: a role that has EXECUTE can read what the key hides
--- in every database, or test guesses. So the installer of this trusted extension, who may be
--- the owner of any database, has no more rights than PUBLIC, and a superuser grants EXECUTE.
+-- The keys of idgen.key_file belong to the server. A role that has EXECUTE can read what a key
+-- hides in every database, or test guesses. Therefore, the installer of this trusted extension,
+-- who may own any database, has no more rights than PUBLIC, and a superuser grants EXECUTE.
 
 CREATE FUNCTION idgen.mask_uuid_v7(id uuid, key_name text DEFAULT 'default') RETURNS uuid
     LANGUAGE C STABLE PARALLEL RESTRICTED

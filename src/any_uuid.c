@@ -40,10 +40,10 @@ read_uuid_text(const char *text, pg_uuid_t *id)
 
 /*
  * is_uuid(id text, version int DEFAULT NULL) returns bool
- *	Whether the text is a UUID in canonical form, of the RFC's variant and of
- *	the given version; without one, of any version from 1 to 8, or the Nil or the
- *	Max UUID (RFC 9562 sections 5.9 and 5.10).  No text raises an error, and text
- *	of another length is not detoasted.
+ *	Is the text a UUID in canonical form, with the RFC's variant and the given
+ *	version?  Without a version, versions 1 to 8, the Nil UUID and the Max UUID
+ *	are accepted (RFC 9562 sections 5.9 and 5.10).  No text raises an error,
+ *	and text of another length is not detoasted.
  */
 PG_FUNCTION_INFO_V1(idgen_is_uuid);
 Datum
@@ -75,7 +75,7 @@ idgen_is_uuid(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(uuid_is_rfc_variant(&id) && version >= 1 && version <= 8);
 }
 
-/* uuid_version(id uuid) returns int: the nibble, which has a meaning in the RFC's variant only */
+/* uuid_version(id uuid) returns int: NULL for other variants than the RFC's, which have no version */
 PG_FUNCTION_INFO_V1(idgen_uuid_version);
 Datum
 idgen_uuid_version(PG_FUNCTION_ARGS)
@@ -97,8 +97,8 @@ idgen_uuid_variant(PG_FUNCTION_ARGS)
 
 /*
  * internal_is_version(id uuid, version int) returns boolean
- *	The condition of uuid_v7_within() and comb_within() that excludes other
- *	versions, which have another order.
+ *	Used by uuid_v7_within() and comb_within() to exclude UUIDs of other
+ *	versions between the bounds of a range.
  */
 PG_FUNCTION_INFO_V1(idgen_internal_is_version);
 Datum
@@ -109,9 +109,9 @@ idgen_internal_is_version(PG_FUNCTION_ARGS)
 
 /*
  * internal_expect_true(internal) returns internal
- *	Planner support function of conditions that most columns satisfy in all
- *	rows.  The default of 1/3 would make the bounds of a range look stricter than
- *	they are.
+ *	Planner support function for conditions that are true in all rows of most
+ *	columns.  With the default selectivity of 1/3, the planner would
+ *	underestimate the rows of a range.
  */
 PG_FUNCTION_INFO_V1(idgen_internal_expect_true);
 Datum
@@ -125,7 +125,7 @@ idgen_internal_expect_true(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(request);
 }
 
-/* The time in a UUID of version 1, 6, 7 or 13 (Lambert's COMB); DT_NOBEGIN in others. */
+/* The time in a UUID of version 1, 6, 7 or 13 (Lambert's COMB); DT_NOBEGIN for other versions. */
 static TimestampTz
 read_time(const pg_uuid_t *id)
 {
@@ -140,7 +140,8 @@ read_time(const pg_uuid_t *id)
 
 /*
  * uuid_timestamp(id uuid) returns timestamptz
- *	Of version 7 in milliseconds, of the others in microseconds.
+ *	The resolution is a millisecond for version 7, and a microsecond for the
+ *	other versions.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_timestamp);
 Datum
@@ -156,7 +157,7 @@ idgen_uuid_timestamp(PG_FUNCTION_ARGS)
 /*
  * internal_created_bound(id uuid, tolerance interval, is_last boolean) returns timestamptz
  *	The first or the last timestamp that created_near() accepts.  For a UUID
- *	without a time, the first is after the last, so that it accepts none.
+ *	without a time, the first is after the last, so that no timestamp is accepted.
  */
 PG_FUNCTION_INFO_V1(idgen_internal_created_bound);
 Datum

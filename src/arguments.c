@@ -1,6 +1,6 @@
 /*
  * arguments.c
- *	  Arguments of SQL functions: their checks, and their texts.
+ *	  Checks and conversions of the arguments of SQL functions.
  */
 #include "postgres.h"
 
@@ -31,7 +31,7 @@ require_not_negative(int64 value, const char *name)
 				 errdetail("The value is " INT64_FORMAT ".", value)));
 }
 
-/* The microseconds of an interval; 22023 if it is negative or not a fixed time. */
+/* The microseconds of an interval; 22023 if it is negative or has no fixed length. */
 int64
 require_duration_us(const Interval *duration, const char *name)
 {
@@ -45,7 +45,7 @@ require_duration_us(const Interval *duration, const char *name)
 	return us;
 }
 
-/* A uuid argument; 22023 if it is not of the RFC's variant and the version. */
+/* A uuid argument; 22023 unless it has the RFC's variant and this version. */
 const pg_uuid_t *
 require_uuid_version(FunctionCallInfo fcinfo, int argno, int version)
 {
@@ -64,8 +64,9 @@ require_uuid_version(FunctionCallInfo fcinfo, int argno, int version)
 }
 
 /*
- * An area in UTF-8.  Raises 22023 if it is too long.  The conversion raises 22P05
- * for a character without an equivalent, and 42883 for an encoding without one.
+ * An area in UTF-8.  Raises 22023 if it is too long.  The conversion raises
+ * 22P05 for a character without an equivalent, and 42883 for an encoding
+ * without a conversion.
  */
 const text *
 area_in_utf8(const text *area)
@@ -100,8 +101,8 @@ shown_text(const char *bytes, int length, int max)
 }
 
 /*
- * Convert text from the server's encoding to UTF-8.  Returns the bytes
- * themselves if nothing changes; *length becomes that of the result.
+ * Convert text from the server's encoding to UTF-8.  Returns the argument
+ * itself if no byte changes.  Sets *length to the length of the result.
  */
 char *
 utf8_text(char *bytes, int *length)

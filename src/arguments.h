@@ -1,6 +1,6 @@
 /*
  * arguments.h
- *	  Arguments of SQL functions: their checks, and their texts.
+ *	  Checks and conversions of the arguments of SQL functions.
  */
 #ifndef IDGEN_ARGUMENTS_H
 #define IDGEN_ARGUMENTS_H

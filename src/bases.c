@@ -44,7 +44,7 @@ idgen_bigint_to_base(PG_FUNCTION_ARGS)
 											  radix_width(radix) - leading));
 }
 
-/* The number that argument 0 denotes; more than 128 or 63 bits are an error (22003). */
+/* The number that argument 0 denotes; a number of more than 128 or 63 bits is an error (22003). */
 static pg_uuid_t *
 read_number(FunctionCallInfo fcinfo, bool is_uuid)
 {

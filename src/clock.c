@@ -5,7 +5,7 @@
  * Identifiers contain Unix time in milliseconds (COMB, version 7), in 4096ths
  * of a millisecond (version 7 with a fraction) or in seconds (ObjectId), or
  * 100 ns ticks since the Gregorian reform (versions 1 and 6).  SQL functions
- * have timestamptz and interval.
+ * use timestamptz and interval.
  */
 #include "postgres.h"
 
@@ -51,10 +51,10 @@ clock_argument(FunctionCallInfo fcinfo, int argno)
 }
 
 /*
- * The same for a STABLE function, whose result must not change within a
- * statement: NULL means the start of the statement.  With now(), identifiers
- * that were generated since the start of a long transaction would lie in the
- * future.
+ * The same for a STABLE function: NULL means the start of the statement,
+ * because the result must not change within a statement.  With now(),
+ * identifiers that were generated since the start of a long transaction would
+ * lie in the future.
  */
 TimestampTz
 clock_argument_stable(FunctionCallInfo fcinfo, int argno)
@@ -63,10 +63,7 @@ clock_argument_stable(FunctionCallInfo fcinfo, int argno)
 		clock_require_finite(PG_GETARG_TIMESTAMPTZ(argno));
 }
 
-/*
- * Milliseconds since 1970-01-01 00:00:00 UTC, rounded down.  They exist for
- * every finite timestamptz.
- */
+/* Milliseconds since 1970-01-01 00:00:00 UTC, rounded down.  Every finite timestamptz is in range. */
 int64
 clock_unix_ms(TimestampTz instant)
 {
@@ -191,7 +188,7 @@ clock_gregorian_ticks(TimestampTz instant)
 							"5236-03-31 21:21:00.684697+00") * TICKS_PER_US;
 }
 
-/* The server's clock in these ticks, without a check of the range. */
+/* The server's clock in 100 ns ticks since 1582-10-15, without a check of the range. */
 uint64
 clock_wall_gregorian_ticks(void)
 {
@@ -244,9 +241,9 @@ clock_interval_text(const Interval *length)
 }
 
 /*
- * The length of an interval in microseconds, with days of 24 hours.  An interval
- * without a fixed length (months, infinity), or one that does not fit into 64
- * bits, is an error (22023), whose message contains the argument's name.
+ * The length of an interval in microseconds, with days of 24 hours.  Raises
+ * 22023 with the argument's name if the interval has no fixed length (months,
+ * infinity) or does not fit into 64 bits.
  */
 int64
 clock_interval_us(const Interval *length, const char *name)

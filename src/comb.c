@@ -19,8 +19,9 @@
 #include "short_prefix.h"
 
 /*
- * SQL Server compares the last six bytes of a uniqueidentifier first.  In "low"
- * they follow 14 bits, and a short suffix is the first two of them.
+ * SQL Server compares the last six bytes of a uniqueidentifier first.  They
+ * are the low 48 bits of "low", and a short suffix is the first two of these
+ * bytes.
  */
 #define SUFFIX_BITS			48
 #define SHORT_SUFFIX_BITS	16
@@ -30,21 +31,24 @@
 /*
  * A run: identifiers that share a random tag, which follows their prefix.
  *
- * Random keys of one prefix go to all of its index pages, and the first key on
- * each page logs an image of it.  Those of a run fill one page after the other,
- * but show that one session made them.  Therefore single inserts have no tag.
- * ADAPTIVE as run_length, the default: after the first identifiers of a backend
- * with a prefix, the others are in runs that end with the transaction.  The
- * numbers were measured with 50,000 rows in one INSERT into a table of 500,000
- * rows of the same minute (docs/performance.md).
+ * Random keys with the same prefix go to all index pages of the prefix, and
+ * the first key on each page logs an image of the page.  Keys of a run fill
+ * one page after another, but reveal that one session generated them.
+ * Therefore, single inserts have no tag.
  *
- * keyed_comb.c has other runs.  The keys of its prefix, of five minutes of one
- * area, have fewer pages: runs begin later.  Its prefix is longer: 16 bits of a
- * run leave 74 random ones, as 32 bits do here.
+ * With the default run_length, ADAPTIVE, a backend starts runs after a number
+ * of identifiers with the same prefix; these runs end with the transaction.
+ * The numbers were measured with 50,000 rows in one INSERT into a table of
+ * 500,000 rows of the same minute (docs/performance.md).
  *
- * A backend may generate keys for several tables with different arguments, and
- * keeps MAX_RUNS runs.  Beyond that, it evicts the oldest, and the identifiers
- * that follow begin a new run.
+ * keyed_comb.c has its own runs.  Its prefix stands for five minutes of one
+ * area, and is on fewer pages, so that runs begin later.  The prefix is
+ * longer: a tag of 16 bits leaves 74 random bits, as a tag of 32 bits does
+ * here.
+ *
+ * A backend may generate keys for several tables with different arguments.  It
+ * keeps up to MAX_RUNS runs.  Beyond that, it evicts the oldest, and the next
+ * identifier with those arguments begins a new run.
  */
 typedef struct Run
 {
@@ -166,9 +170,9 @@ put_bits(uint64 *number, int shift, int bits, uint64 value)
 }
 
 /*
- * Replace the bits after the prefix by the tag.  After a prefix of four bytes or
- * more, "high" has no room for the whole tag, which then continues in "low": the
- * keys of a run are adjacent in the index.
+ * Replace the bits after the prefix by the tag.  After a prefix of four bytes
+ * or more, "high" has no room for the whole tag, and the rest of it is in
+ * "low", so that the keys of a run are adjacent in the index.
  */
 static void
 put_tag(uint32 tag, int prefix_bits, uint64 *high, uint64 *low)
@@ -215,8 +219,9 @@ idgen_short_comb(PG_FUNCTION_ARGS)
 
 /*
  * suffix_comb(clock timestamptz DEFAULT NULL) returns uuid
- *	As J. Nilsson's COMB of 2002, but the last 48 bits are Unix milliseconds, not
- *	days since 1900 and 1/300 s; the others are random, with version 4.
+ *	J. Nilsson's COMB of 2002, but with Unix milliseconds in the last 48 bits
+ *	instead of days since 1900 and 1/300 s.  The other bits are random, except
+ *	for version 4.
  */
 PG_FUNCTION_INFO_V1(idgen_suffix_comb);
 Datum

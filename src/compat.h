@@ -1,8 +1,8 @@
 /*
  * compat.h
- *	  Differences between the server versions that several files have to know.
+ *	  Differences between server versions that affect several files.
  *
- * Those of shared memory are in shared_memory.h, and those that concern one
+ * Those of shared memory are in shared_memory.h, and those that affect one
  * file are below its includes.
  */
 #ifndef IDGEN_COMPAT_H

@@ -54,10 +54,7 @@
 #define ATTNUM_COMMAND_NAME		(ATTNUM_ENTITY + ENTITY_KINDS)
 #define ATTNUM_REQUEST_HASH		(ATTNUM_COMMAND_NAME + 1)
 
-/*
- * Finding and recording a command use the primary key, so that a generic plan
- * is right for all values.
- */
+/* Finding and recording a command use the primary key, so that one generic plan suits all values. */
 static KeptStatement find_command =
 {FIND_COMMAND, CURSOR_OPT_GENERIC_PLAN, 1, {UUIDOID}, NULL};
 static KeptStatement record_command =
@@ -93,7 +90,7 @@ typedef struct Creation
 
 #define MAX_ENTITY_TEXT_BYTES	255
 
-/* the bytes of a command's name that a message shows */
+/* maximum number of bytes of a command's name in a message */
 #define MAX_SHOWN_NAME_BYTES	200
 
 /*
@@ -118,9 +115,9 @@ find_creation(Datum command_id, Creation *found)
 
 	/*
 	 * A SERIALIZABLE transaction sees two rows if its snapshot contains the
-	 * command, another session has forgotten the command since, and this
-	 * transaction has recorded it again.  No serial order of the two
-	 * transactions gives that result.
+	 * command, another session has since deleted it, and this transaction has
+	 * recorded it again.  No serial order of the two transactions gives that
+	 * result.
 	 */
 	if (rows > 1)
 		ereport(ERROR,
@@ -162,9 +159,9 @@ command_table(void)
 }
 
 /*
- * Refuse to record a command where it would be lost: pg_dump does not dump the
- * rows of a partitioned table or a view in place of the extension's table, and a
- * crash empties an unlogged table.
+ * Refuse to record a command in a relation that can lose it.  If a partitioned
+ * table or a view has replaced the extension's table, pg_dump does not dump
+ * its rows.  A crash empties an unlogged table.
  */
 static void
 require_lasting_table(void)
@@ -181,12 +178,13 @@ require_lasting_table(void)
 }
 
 /*
- * Is this unique violation one of the command in an index on command_id alone of
- * the table of recorded commands?  An error of another command, index or table,
- * which the owner added or a trigger writes to, is not ours.
+ * Did an index on command_id alone of the table of recorded commands raise
+ * this unique violation, and for this command?  Violations of other commands,
+ * indexes and tables, which the owner added or a trigger writes to, are not
+ * replaced.
  *
- * The server reports the key only in the text of the DETAIL, and the index only
- * by its name.  A search for the command would tell no more: it needs a
+ * The server reports the key only in the text of the DETAIL, and the index
+ * only by its name.  Searching for the command instead would require a
  * subtransaction for each INSERT, and a snapshot that contains the row.
  */
 static bool
@@ -209,9 +207,9 @@ violates_command_index(const ErrorData *error, Datum command_id)
 
 	/*
 	 * REINDEX CONCURRENTLY may have renamed or dropped the index meanwhile.
-	 * "True" is safe if that is wrong: the caller then reports 40001 in place
-	 * of 23505, and a retry finds the recorded command or raises the
-	 * violation again.
+	 * True is then a safe answer, even if it is wrong: the caller reports
+	 * 40001 instead of 23505, and a retry finds the recorded command or
+	 * raises the violation again.
 	 */
 	index = get_relname_relid(error->constraint_name, get_rel_namespace(relation));
 	if (!OidIsValid(index))
@@ -230,10 +228,10 @@ violates_command_index(const ErrorData *error, Datum command_id)
 }
 
 /*
- * REINDEX CONCURRENTLY has a second unique index for a while, which ON CONFLICT
- * does not consider before version 19.  If two sessions record the same command
- * at that time, one of them can get a unique violation, which its client could
- * read as success.  Replace it by 40001.
+ * During REINDEX CONCURRENTLY, the table has a second unique index, which ON
+ * CONFLICT ignores before version 19.  If two sessions record the same command
+ * at that time, one of them can get a unique violation, and its client could
+ * take it for success.  Replace it by 40001.
  */
 static void
 replace_reindex_error(ErrorData *error, Datum command_id)
@@ -241,7 +239,7 @@ replace_reindex_error(ErrorData *error, Datum command_id)
 	if (!violates_command_index(error, command_id))
 		return;
 
-	/* the context remains */
+	/* the error keeps its context */
 	error->sqlerrcode = ERRCODE_T_R_SERIALIZATION_FAILURE;
 	error->message = psprintf("could not record command id \"%s\" due to a concurrent reindex",
 							  uuid_text(DatumGetUUIDP(command_id)));
@@ -289,7 +287,7 @@ record_creation(Datum command_id, const Creation *creation)
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
-	/* the INSERT may have waited for the table; from now on, it is locked */
+	/* the INSERT may have waited for the table, and has locked it */
 	require_lasting_table();
 	return recorded;
 }
@@ -310,7 +308,7 @@ refuse_to_record(Datum command_id, const Creation *creation)
 			 errhint("Call the function on the primary server, in a read-write transaction.")));
 }
 
-/* A command as the DETAIL of an error shows it; "name" stands for one that is not shown whole. */
+/* A command, for the DETAIL of an error; "name" introduces a name that is too long to show. */
 static char *
 describe_command(const Creation *creation, const char *name, const char *request)
 {
@@ -362,8 +360,8 @@ require_same_command(Datum command_id, const Creation *recorded,
  * Record the proposed creation and return true, or replace it by the recorded
  * one and return false.
  *
- * Searching before the INSERT makes a replay cost little more than a SELECT,
- * and possible in a read-only transaction.  If another session records the
+ * Because of the search before the INSERT, a replay costs little more than a
+ * SELECT, and works in a read-only transaction.  If another session records the
  * command after the search, the INSERT waits for its transaction.  When that
  * commits, the next search finds its row; when it rolls back, the INSERT
  * succeeds.  In a REPEATABLE READ transaction, whose snapshot does not contain
@@ -397,7 +395,7 @@ create_or_replay(Datum command_id, Creation *creation)
 		CHECK_FOR_INTERRUPTS();
 	}
 
-	/* likely causes */
+	/* the HINT names the likely causes */
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("could not find or record command id \"%s\"",
@@ -405,10 +403,7 @@ create_or_replay(Datum command_id, Creation *creation)
 			 errhint("A row-level security policy on table \"idgen.creation_identifiers\" may hide the row, or a trigger suppress it.")));
 }
 
-/*
- * The tuple descriptor (entity, created) of the calling function's result,
- * which is kept for the session.
- */
+/* The tuple descriptor (entity, created) of the calling function's result, cached for the session. */
 static TupleDesc
 result_columns(FunctionCallInfo fcinfo, EntityKind kind)
 {
@@ -429,7 +424,7 @@ result_columns(FunctionCallInfo fcinfo, EntityKind kind)
 	return kept[kind];
 }
 
-/* The argument "proposed_id" of create_once_text(), which an index must be able to contain. */
+/* The argument "proposed_id" of create_once_text(); 22023 if it is too long for an index, or empty. */
 static Datum
 entity_text_argument(FunctionCallInfo fcinfo, int argno)
 {

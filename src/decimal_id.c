@@ -2,9 +2,9 @@
  * decimal_id.c
  *	  Identifiers of 64 bits in decimal places: counter, generator, launch.
  *
- * The launch is the number of a deployment of the application, which the
- * administrator sets on the server (idgen.launch_id).  Servers that generate
- * identifiers for the same tables have different ones.
+ * The launch is the number of a deployment of the application.  The
+ * administrator sets it on the server (idgen.launch_id).  Servers that
+ * generate identifiers for the same tables must have different launches.
  */
 #include "postgres.h"
 
@@ -21,7 +21,7 @@
 #define DECIMAL_GENERATORS	100000
 #define DECIMAL_LAUNCHES	(LAUNCH_MAX + 1)
 
-/* The next number of the extension's sequence, whatever the caller's rights are. */
+/* The next value of the extension's sequence, regardless of the caller's privileges. */
 static int64
 next_number(void)
 {
@@ -33,8 +33,8 @@ next_number(void)
 
 /*
  * decimal_id() returns bigint
- *	A number of the sequence gives counter and generator: after the last counter
- *	comes the first one of the next generator.
+ *	The sequence's value determines counter and generator.  After the last
+ *	counter of a generator comes the first counter of the next generator.
  */
 PG_FUNCTION_INFO_V1(idgen_decimal_id);
 Datum

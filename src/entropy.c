@@ -9,10 +9,10 @@
  * - Bits are erased when they are used, so that memory of the backend that is
  *   read later, for example in a core file, does not reveal an identifier.
  * - A pool belongs to one process, as do the other states of generators, such as
- *   a last value or a run.  The children of the postmaster inherit its memory;
- *   therefore it has no pool, and makes no identifiers.  (A process that code in
- *   a backend forks, as PL/Python's os.fork() can, is not a process of the
- *   server, and repeats the backend's identifiers.)
+ *   a last value or a run.  The children of the postmaster inherit its memory.
+ *   Therefore, the postmaster has no pool and generates no identifiers.  (If code
+ *   in a backend forks a process, for example with PL/Python's os.fork(), that
+ *   process repeats the backend's identifiers.)
  */
 #include "postgres.h"
 

@@ -18,9 +18,9 @@
 #include "kept_statement.h"
 
 /*
- * Commands to forget, of the name $2 unless that is NULL, and at most $3.  They
- * are sorted by id: sessions that forget the same commands lock the rows in the
- * same order.
+ * Select at most $3 commands to forget; if $2 is not NULL, only commands with
+ * this name.  They are sorted by id, so that sessions that forget the same
+ * commands lock the rows in the same order.
  */
 
 /* those before the time $1 */
@@ -43,18 +43,18 @@
 	" ORDER BY created_at, command_id LIMIT $3) AS found (id, made)" \
 	" WHERE id IS NOT NULL AND made IS NOT NULL ORDER BY id"
 
-/* the number of commands that one DELETE forgets */
+/* maximum number of commands in one DELETE */
 #define FORGET_BATCH_SIZE	1000
 
 /*
  * The server chooses between a generic and a custom plan, because a
- * distributed table can reject a plan without the values.
+ * distributed table can reject a generic plan.
  */
 static KeptStatement forget_command =
 {"DELETE FROM idgen.creation_identifiers WHERE command_id OPERATOR(pg_catalog.=) $1",
 0, 1, {UUIDOID}, NULL};
 
-/* IS TRUE excludes the index on created_at, which does not sort by id */
+/* IS TRUE prevents a scan of the index on created_at, which is not in the order of ids */
 static KeptStatement forget_commands =
 {"DELETE FROM idgen.creation_identifiers WHERE command_id OPERATOR(pg_catalog.=) ANY ($1)"
 " AND (created_at OPERATOR(pg_catalog.<=) $2) IS TRUE", 0, 2, {UUIDARRAYOID, TIMESTAMPTZOID}, NULL};
@@ -153,12 +153,12 @@ forget_batch(const SPITupleTable *rows, uint64 count)
 }
 
 /*
- * Forget the commands that a query selects; return their number.  Its parameters
- * are "first", and the arguments command_name and batch_size.
+ * Forget the commands that a query selects; return their number.  The
+ * parameters of the query are "first" and the arguments command_name and
+ * batch_size.
  *
- * The commands are deleted in batches by id, because a distributed table
- * rejects a DELETE whose rows a subquery with LIMIT selects, and to bound the
- * memory used.
+ * The commands are deleted by id, because a distributed table rejects a DELETE
+ * with a subquery that has a LIMIT, and in batches, to bound the memory used.
  */
 static int64
 forget_selected(FunctionCallInfo fcinfo, const char *query, Oid first_type, Datum first)
@@ -201,7 +201,8 @@ forget_selected(FunctionCallInfo fcinfo, const char *query, Oid first_type, Datu
 
 /*
  * purge_creations(older_than interval, command_name text, batch_size bigint) returns bigint
- *	The oldest first; return their number.  A day is 24 hours, whatever TimeZone is.
+ *	Deletes the oldest first, and returns their number.  A day is 24 hours,
+ *	whatever TimeZone is.
  */
 PG_FUNCTION_INFO_V1(idgen_purge_creations);
 Datum
@@ -216,7 +217,7 @@ idgen_purge_creations(PG_FUNCTION_ARGS)
 	older_than_us = require_duration_us(PG_GETARG_INTERVAL_P(0), "older_than");
 	require_at_least(PG_GETARG_INT64(2), 1, "batch_size");
 
-	/* not now() in the query: a distributed table's servers have other clocks */
+	/* not now(): the servers of a distributed table have other clocks */
 	if (pg_sub_s64_overflow(GetCurrentTransactionStartTimestamp(), older_than_us, &cutoff) ||
 		!IS_VALID_TIMESTAMP(cutoff))
 		cutoff = MIN_TIMESTAMP;

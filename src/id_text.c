@@ -6,9 +6,9 @@
  * the digits of a uuid in some base, optionally after a prefix and an
  * underscore.
  *
- * Text that is not a valid identifier is an error (22P02), whose DETAIL contains
- * positions and limits in characters.  The code counts bytes: it reports an
- * invalid character before an excessive length, so that all the characters
+ * Text that is not a valid identifier is an error (22P02).  Its DETAIL contains
+ * positions and limits in characters, although the code counts bytes: it reports
+ * an invalid character before an excessive length, so that all the characters
  * that it counts are ASCII.
  */
 #include "postgres.h"

@@ -2,8 +2,8 @@
  * int_ids.c
  *	  Snowflake and similar identifiers of 64 bits: time, node, counter.
  *
- * From high to low: time, node, counter, with the number of bits that the
- * layout gives each.  Time and counter are the values of a ticker.
+ * From high to low, an identifier consists of time, node and counter; the layout
+ * has the number of bits of each.  Time and counter are a value of a ticker.
  *
  * A ticker counts in Unix time.  The time in snowflake() and js_id() counts
  * from an epoch, which is an argument of generators, readers and bounds,
@@ -19,7 +19,7 @@
 #include "settings.h"
 #include "ticker.h"
 
-/* the default of the argument "epoch", 2020-01-01 00:00:00+00, for which no call divides */
+/* the default of the argument "epoch", 2020-01-01 00:00:00+00, which needs no division */
 #define DEFAULT_EPOCH		INT64CONST(631152000000000)
 #define DEFAULT_EPOCH_MS	(DEFAULT_EPOCH / US_PER_MS + UNIX_EPOCH_DAYS * MS_PER_DAY)
 

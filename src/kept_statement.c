@@ -1,6 +1,6 @@
 /*
  * kept_statement.c
- *	  SPI statements whose plans are kept for the session.
+ *	  SPI statements that keep their plans for the session.
  */
 #include "postgres.h"
 
@@ -10,8 +10,8 @@
 #include "kept_statement.h"
 
 /*
- * Has a rule of the table, DO INSTEAD NOTHING, removed the statement?  Such a plan
- * depends on no table, and remains when the rule is dropped.
+ * Has a rule DO INSTEAD NOTHING removed the statement?  The empty plan depends
+ * on no table, so that dropping the rule does not invalidate it.
  */
 static bool
 is_rewritten_away(SPIPlanPtr plan)
@@ -61,11 +61,11 @@ disable_scan(const char *method)
 }
 
 /*
- * Run a statement without a sequential scan.  Its condition has an index, but the
- * table can grow from empty to millions of rows while the session keeps a plan,
- * even before the table is analyzed.  The setting takes effect when the server
- * makes a plan, which can be at any call; its cost is too small to measure beside
- * that of the statement.
+ * Run a statement without a sequential scan.  Its condition has an index, but
+ * the table can grow from empty to millions of rows while the session keeps a
+ * plan, even before the table is analyzed.  The server can make a new plan in
+ * any call, so that each call needs the setting.  Its cost is too small to
+ * measure beside that of the statement.
  */
 uint64
 run_by_index(KeptStatement *statement, Datum *values)

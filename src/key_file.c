@@ -2,16 +2,16 @@
  * key_file.c
  *	  Secret keys by name, from the file that idgen.key_file names.
  *
- * Each line of the file is a name and a key of 32 hexadecimal digits, and may
- * end with names of databases: for sessions of other databases, the line is not
- * there.  A "#" begins a comment.  An unquoted word with "=" after the key is an
- * attribute, which a later version may know; this one knows none.
+ * Each line of the file contains a name, a key of 32 hexadecimal digits, and
+ * optionally names of databases.  Sessions of other databases ignore the line.
+ * A "#" begins a comment.  An unquoted word with "=" after the key is an
+ * attribute, which a later version may support; this version supports none.
  *
- * A session reads the file when it first needs a key, and again after the server
- * has reloaded its configuration.  (A reload that finds a syntax error or an
- * unknown parameter leaves PgReloadTime, and thus the keys, as they are.)  A
- * parallel worker would read the file anew while its leader keeps its keys;
- * therefore functions that use a key are PARALLEL RESTRICTED.
+ * A session reads the file when it first needs a key, and again after the
+ * server has reloaded its configuration.  (If the reload finds a syntax error
+ * or an unknown parameter, PgReloadTime and thus the keys stay as they are.)
+ * A parallel worker would read the file anew, while its leader keeps its keys.
+ * Therefore, functions that use a key are PARALLEL RESTRICTED.
  *
  * Keys must not leak.  No message contains a part of a line, and memory that
  * contained keys is overwritten before it is freed.  The file is read with
@@ -40,7 +40,7 @@ StaticAssertDecl(sizeof(SecretKey) == UUID_LEN, "radix.c reads a key as a uuid")
 
 #define WHITESPACE		KEY_FILE_WHITESPACE
 
-/* some editors write it at the beginning of a file in UTF-8 */
+/* in UTF-8; some editors write it at the beginning of a file */
 #define BYTE_ORDER_MARK	"\xef\xbb\xbf"
 
 typedef struct NamedKey
@@ -159,9 +159,9 @@ find_key(const char *name, int length)
 }
 
 /*
- * The name of a database at *line, which then points behind it.  As in
- * pg_hba.conf, a name in double quotes may contain white space and "#", and two
- * double quotes stand for one.  *problem is set if quotes are wrong.
+ * Read a database name at *line, and advance *line past it.  As in
+ * pg_hba.conf, a name in double quotes may contain white space and "#", and
+ * two double quotes stand for one.  Sets *problem if the quotes are wrong.
  */
 static char *
 read_database_name(const char **line, const char **problem)

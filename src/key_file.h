@@ -8,7 +8,7 @@
 #define MAX_KEY_NAME_BYTES	63
 #define SECRET_KEY_BYTES	16
 
-/* what separates the words of a line, and the names in a list of keys */
+/* separates the words of a line, and the names in a list of keys */
 #define KEY_FILE_WHITESPACE	" \t\n\r\v\f"
 
 typedef struct SecretKey

@@ -1,6 +1,6 @@
 /*
  * keyed_comb.c
- *	  COMBs whose prefix is a hash of the time under a key (keyed_prefix.c).
+ *	  COMBs that begin with a keyed hash of the time (keyed_prefix.c).
  *
  * Random bits follow the prefix.  After RUN_KEYS keys in a twelfth of the
  * period, a session's keys are in runs of RUN_KEYS, which also share the 16 bits
@@ -20,7 +20,7 @@
 #define RANDOM_BITS			(UUID_HIGH_BITS - KEYED_PREFIX_BITS)
 #define RANDOM_BITS_IN_RUN	(RANDOM_BITS - RUN_BITS)
 
-/* For the next key, the bits of "high" that follow the prefix. */
+/* The bits of "high" after the prefix, for the next key. */
 static uint64
 next_random_bits(KeyedRun *run)
 {
@@ -32,7 +32,7 @@ next_random_bits(KeyedRun *run)
 	return run->shared << RANDOM_BITS_IN_RUN | entropy_bits(RANDOM_BITS_IN_RUN);
 }
 
-/* A keyed COMB of an area and a period, the arguments of these numbers, at a time. */
+/* A keyed COMB for an instant; area and period are the arguments with these numbers. */
 static Datum
 make_keyed_comb(FunctionCallInfo fcinfo, KeySource source, const text *key_name,
 				int area_argno, int period_argno, TimestampTz instant)
@@ -59,7 +59,7 @@ idgen_keyed_comb(PG_FUNCTION_ARGS)
 						   0, 1, clock_argument(fcinfo, 2));
 }
 
-/* The same under the key of the key file that the argument after the area names. */
+/* A keyed COMB under a key of the key file; the argument after the area is its name. */
 static Datum
 make_hmac_comb(FunctionCallInfo fcinfo, int area_argno, TimestampTz instant)
 {
@@ -70,9 +70,9 @@ make_hmac_comb(FunctionCallInfo fcinfo, int area_argno, TimestampTz instant)
 
 /*
  * hmac_comb(area text, key_name text, period interval) returns uuid
- *	The same under a key of the key file; an unknown name is an error (42704).
- *	No argument gives a prefix of another time: a message contains the period
- *	together with its number.
+ *	A keyed COMB under a key of the key file; an unknown name is an error
+ *	(42704).  No argument gives the prefix of another time, because the hashed
+ *	message contains both the period and its number.
  */
 PG_FUNCTION_INFO_V1(idgen_hmac_comb);
 Datum

@@ -13,8 +13,8 @@
  * key: HMAC-SHA-256 of the database's OID, followed by " clock" if a clock is
  * given, under a secret that is drawn when the segment is made.  A role that may
  * call it therefore obtains only the current prefix of its own database: a given
- * clock leads to another prefix.  No function reads such a prefix back, so that a
- * lost secret does no harm.
+ * clock leads to another prefix.  No function reads such a prefix back, so that
+ * the loss of the secret does no harm.
  */
 #include "postgres.h"
 
@@ -109,8 +109,9 @@ is_area_of(const KeyedArea *kept, KeySource source, const text *key_name, const 
 }
 
 /*
- * Set the key of an area, and with KEY_OF_FILE its name, which must exist (42704).
- * A list of names, which checks split before, is an error (22023).
+ * Set the key of an area, and with KEY_OF_FILE its name.  An unknown name is
+ * an error (42704), and so is a list of names (22023), which the caller must
+ * split.
  */
 static void
 set_key(KeyedArea *area, KeySource source, const text *key_name)
@@ -157,7 +158,7 @@ make_area(KeySource source, const text *key_name, const text *name, int64 period
 {
 	KeyedArea  *made = &areas[next_made];
 
-	/* the period comes last: find_area() skips an incomplete area */
+	/* the period comes last, so that find_area() skips an incomplete area */
 	memset(made, 0, sizeof(KeyedArea));
 	set_key(made, source, key_name);
 	made->name_length = VARSIZE_ANY_EXHDR(name);
@@ -171,10 +172,10 @@ make_area(KeySource source, const text *key_name, const text *name, int64 period
 }
 
 /*
- * What this backend keeps of a key, an area and a period, valid until the next
- * reload of the configuration, because a name may then have another key.  The
- * area's name is in UTF-8; the key's name is NULL unless the key is in the key
- * file, where it must exist (42704).
+ * Cached state for one key, area and period, valid until the next reload of
+ * the configuration, because a name may then have another key.  The area's
+ * name is in UTF-8.  key_name is NULL unless the key is in the key file; an
+ * unknown name is an error (42704).
  */
 KeyedArea *
 keyed_area(KeySource source, const text *key_name, const text *name, int64 period_ms)
@@ -192,7 +193,7 @@ keyed_area(KeySource source, const text *key_name, const text *name, int64 perio
 	return likely(area != NULL) ? area : make_area(source, key_name, name, period_ms);
 }
 
-/* The period of this number, with its bits. */
+/* The period with this number, and its hash */
 static HashedPeriod *
 hashed_period(KeyedArea *area, int64 number)
 {
@@ -208,7 +209,7 @@ hashed_period(KeyedArea *area, int64 number)
 	return period;
 }
 
-/* The bits of a twelfth of this period, by its number since the Unix epoch. */
+/* The hash of a twelfth of this period; twelfths are numbered from the Unix epoch. */
 static uint8
 hashed_part(KeyedArea *area, HashedPeriod *period, int64 number)
 {
@@ -222,14 +223,14 @@ hashed_part(KeyedArea *area, HashedPeriod *period, int64 number)
 	return period->parts[part];
 }
 
-/* The first millisecond of a twelfth, by its number, rounded up. */
+/* The first millisecond of the twelfth with this number, rounded up. */
 static int64
 begin_of_part(const KeyedArea *area, int64 number)
 {
 	return -floor_div(-number * area->period_ms, PARTS_OF_PERIOD);
 }
 
-/* Make the twelfth that contains this time the present one; false if it is already. */
+/* Make the twelfth that contains this time the present one; false if it already is. */
 bool
 keyed_area_move_to(KeyedArea *area, int64 unix_ms)
 {
@@ -250,8 +251,8 @@ keyed_area_move_to(KeyedArea *area, int64 unix_ms)
 }
 
 /*
- * Is this the prefix of a twelfth that contains one of these milliseconds?  Most
- * prefixes are refused by the hashes of periods alone.
+ * Is this the prefix of a twelfth that contains one of these milliseconds?
+ * For most prefixes, the hashes of the periods suffice to say no.
  */
 bool
 keyed_area_has_prefix(KeyedArea *area, uint32 prefix, int64 first_ms, int64 last_ms)

@@ -15,8 +15,9 @@
 #define PARTS_OF_PERIOD		12
 
 /*
- * The most periods in the window of a check, so that it computes few hashes: with
- * periods of an hour, a tolerance of a day is a window of 48.
+ * Maximum number of periods in the window of a check, which limits the number
+ * of hashes to compute.  With periods of an hour, a tolerance of a day is a
+ * window of 48.
  */
 #define MAX_CHECKED_PERIODS	64
 
@@ -28,19 +29,22 @@ typedef enum KeySource
 	KEY_OF_FILE
 } KeySource;
 
-/* The hash of a period, and of each of its twelfths that was needed. */
+/* The hash of a period, and the hashes of its twelfths that were needed so far */
 typedef struct HashedPeriod
 {
 	int64		number;
 	uint32		bits;
-	uint16		known;			/* which parts are set, and PERIOD_KNOWN */
+	uint16		known;			/* the parts that are set, and PERIOD_KNOWN */
 	uint8		parts[PARTS_OF_PERIOD];
 } HashedPeriod;
 
-/* The hashes of recent periods, by number modulo: a window can touch one more than it is wide. */
+/*
+ * The hashes of recent periods, by number modulo HASHED_PERIODS.  A window of
+ * n periods can intersect n + 1 of them.
+ */
 #define HASHED_PERIODS		(MAX_CHECKED_PERIODS + 1)
 
-/* The twelfth of a generator's last key, in Unix ms, and its prefix. */
+/* The twelfth of the last generated key, in Unix ms, and its prefix */
 typedef struct PresentTwelfth
 {
 	int64		begin_ms;
@@ -48,14 +52,14 @@ typedef struct PresentTwelfth
 	uint64		prefix;
 } PresentTwelfth;
 
-/* The keys that keyed_comb.c has made in the present twelfth; all zero at its start. */
+/* The keys that keyed_comb.c has generated in the present twelfth; all zero when it begins */
 typedef struct KeyedRun
 {
 	uint64		made;
 	uint64		shared;			/* the bits that the present run shares */
 } KeyedRun;
 
-/* What a backend keeps of a key, an area and a period, which identify it. */
+/* Cached state for one key, area and period */
 typedef struct KeyedArea
 {
 	KeySource	source;

@@ -21,9 +21,10 @@
 StaticAssertDecl(sizeof(SecretKey) == SIPHASH_KEY_BYTES, "a key of the file is a key of SipHash");
 
 /*
- * As many as FF1 of NIST SP 800-38G, whose revision 1 requires at least 10^6
- * numbers.  A network of few numbers can be told from a random permutation,
- * whatever its rounds; if their number is a power of two, by its parity.
+ * The number of rounds is that of FF1 in NIST SP 800-38G; its revision 1
+ * requires at least 10^6 numbers.  A network over few numbers can be
+ * distinguished from a random permutation, however many rounds it has; if
+ * their number is a power of two, by its parity.
  */
 #define FEISTEL_ROUNDS		10
 
@@ -130,10 +131,10 @@ feistel_make(const uint8 *key, uint64 count, const text *area)
 }
 
 /*
- * The number that the network permutes to, or the inverse, which has the same
- * rounds in the opposite order.  A round XORs one half with SipHash-2-4 of the
- * domain's size (8 bytes), SipHash-2-4 of the area in UTF-8 unless that is empty
- * (8 bytes), the other half (4 bytes) and the round (1 byte), little-endian.
+ * Permute a number, or invert the permutation by the same rounds in the
+ * opposite order.  A round XORs one half with SipHash-2-4 of the domain's size
+ * (8 bytes), SipHash-2-4 of the area in UTF-8 unless that is empty (8 bytes),
+ * the other half (4 bytes) and the round (1 byte), little-endian.
  */
 static uint64
 feistel_permute(const Feistel *feistel, uint64 number, bool inverse)

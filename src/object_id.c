@@ -37,11 +37,11 @@ make_object_id(uint32 seconds, uint64 low)
 
 /*
  * object_id(clock timestamptz DEFAULT NULL) returns text
- *	With a clock, all but the time is random.  Without one, the result is
- *	greater than all earlier ones of this process without one.  In a new
- *	second, the counter continues from its last value, and its overflow is
- *	dropped.  Within a second, or if the clock has gone back, an overflow of the
- *	counter increments the seconds.
+ *	With a clock, everything except the time is random.  Without one, the
+ *	result is greater than all earlier results of this process without one.  In
+ *	a new second, the counter continues from its last value, and an overflow of
+ *	the counter is dropped.  Within a second, or if the clock has gone back, an
+ *	overflow increments the seconds.
  */
 PG_FUNCTION_INFO_V1(idgen_object_id);
 Datum

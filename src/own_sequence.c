@@ -17,7 +17,7 @@
 
 #include "own_sequence.h"
 
-/* A sequence that loses its last values in a crash is an error (55000). */
+/* Raise 55000 if the sequence would lose its last values in a crash. */
 static void
 require_logged_sequence(Oid sequence, const char *name, const char *function)
 {
@@ -36,7 +36,7 @@ require_logged_sequence(Oid sequence, const char *name, const char *function)
 }
 
 /*
- * Lock the sequence idgen.NAME of an SQL function, so that it is not altered,
+ * Lock the sequence idgen.NAME of an SQL function, so that it cannot be altered,
  * renamed or dropped during the transaction.  If another session has replaced it
  * during the wait for the lock, lock the new one.
  */

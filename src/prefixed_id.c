@@ -40,7 +40,7 @@ typedef struct PrefixedKind
 {
 	const char *noun;			/* for messages */
 	const Radix *radix;
-	bool		is_typeid;		/* have the rules of TypeIDs */
+	bool		is_typeid;		/* has the rules of TypeIDs */
 } PrefixedKind;
 
 static const PrefixedKind prefixed_id = {"prefixed id", &radix_36, false};
@@ -79,7 +79,7 @@ prefix_problem(const PrefixedKind *kind, const char *prefix, int length)
 	return NULL;
 }
 
-/* A valid prefix as an argument of its own (22023 if it is not); NULL if that is NULL. */
+/* The argument "prefix", or NULL.  An invalid prefix is an error (22023). */
 static const text *
 prefix_argument(FunctionCallInfo fcinfo, int argno, const PrefixedKind *kind)
 {
@@ -176,9 +176,9 @@ prefix_of(FunctionCallInfo fcinfo, const PrefixedKind *kind)
 }
 
 /*
- * Is argument 0 exactly what make_prefixed() returns for the prefix in argument
- * 1, or for any if that is NULL, and some uuid?  No text raises an error, and
- * one that is too long is not detoasted.
+ * Is argument 0 exactly what make_prefixed() returns for some uuid and the
+ * prefix in argument 1, or any prefix if that is NULL?  No text raises an
+ * error, and text that is too long is not detoasted.
  */
 static Datum
 is_prefixed(FunctionCallInfo fcinfo, const PrefixedKind *kind)

@@ -13,7 +13,7 @@
 
 #define LIMBS	4				/* most significant first */
 
-/* the value of a character that is not a digit; values of digits lack its high bit */
+/* the value of a character that is not a digit; no value of a digit has the high bit */
 #define XX				0xFF
 #define NO_DIGIT_BIT	0x80
 #define NO_DIGITS(first, last)	[(first) ... (last)] = XX

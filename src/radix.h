@@ -40,7 +40,7 @@ extern void radix_encode(const Radix *radix, const pg_uuid_t *number, char *digi
 extern bool radix_decode(const Radix *radix, const char *digits, int length,
 						 pg_uuid_t *number);
 
-/* Are these the last digits, or all, of what radix_encode() writes for some number? */
+/* For some number, does radix_encode() write these digits, or more digits that end with these? */
 extern bool radix_is_canonical(const Radix *radix, const char *digits, int length);
 
 /*

@@ -40,12 +40,13 @@ push_jsonb_value(JsonbInState *state, JsonbIteratorToken token, JsonbValue *valu
 #define HASHED_AT_ONCE 8192		/* bytes */
 
 /*
- * The most digits of a number before, and also after, its decimal point.  A
- * few bytes of JSON can denote a number of more than 100,000 digits.
+ * Maximum number of digits before, and also after, the decimal point of a
+ * number.  A few bytes of JSON can denote a number of more than 100,000
+ * digits.
  */
 #define MAX_DIGITS		1000
 
-/* Add some of the text to the hash, and empty the buffer. */
+/* Add the contents of the buffer to the hash, and empty the buffer. */
 static void
 hash_text(pg_cryptohash_ctx *hash, StringInfo text)
 {
@@ -56,8 +57,9 @@ hash_text(pg_cryptohash_ctx *hash, StringInfo text)
 }
 
 /*
- * The same value with all strings in UTF-8.  It is built anew, because jsonb sorts
- * keys by length and bytes: in UTF-8, they can have another order.
+ * A copy of the value with all strings in UTF-8.  It is built anew, because
+ * jsonb sorts keys by length and bytes, and the keys can have another order in
+ * UTF-8.
  */
 static Jsonb *
 request_in_utf8(Jsonb *request)

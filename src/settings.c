@@ -15,7 +15,7 @@
 /*
  * A query may load the library during a parallel operation.  Without this flag,
  * the server would then refuse all values, and the session would keep the
- * defaults.  It came with minor releases of versions 15 to 17.
+ * defaults.  Versions 15 to 17 have the flag since a minor release.
  */
 #ifndef GUC_ALLOW_IN_PARALLEL
 #define GUC_ALLOW_IN_PARALLEL	0
@@ -57,7 +57,7 @@ define_key_file(void)
 							   PGC_SIGHUP, GUC_SUPERUSER_ONLY | GUC_ALLOW_IN_PARALLEL, NULL, NULL, NULL);
 }
 
-/* Define the settings.  If an error ends a call, the next one continues there. */
+/* Define the settings.  After an error, the next call continues with the same setting. */
 void
 define_settings(void)
 {

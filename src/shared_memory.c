@@ -2,19 +2,21 @@
  * shared_memory.c
  *	  Named segments of shared memory.
  *
- * If the postmaster loads the library, the segments are made at its start, on
- * all versions, and each backend inherits their addresses.  Otherwise, another
- * role of the server can use up the memory, and:
+ * If the postmaster loads the library, the segments are created at its start,
+ * on all versions, and each backend inherits their addresses.  Otherwise,
+ * other roles of the server can use up the memory, and the version matters:
  *
- * - From version 17 on, a segment is dynamic shared memory, attached or made when
- *   it is first needed.  A shortage passes, and the next call tries again.
- * - Before, it is a part of the server's spare shared memory, which the lock
- *   table can use up and never returns.  Therefore the first call of any function
- *   of a session tries to attach or make all segments.
+ * - From version 17 on, a segment is dynamic shared memory.  It is created or
+ *   attached when it is first needed.  If there is no memory, the next call
+ *   tries again.
+ * - Before version 17, a segment is a part of the server's spare shared
+ *   memory.  The lock table can use up that memory, and never returns it.
+ *   Therefore, the first call of any function in a session tries to create or
+ *   attach all segments.
  *
- * Loading the library never fails for want of memory: only the functions that
- * need a segment raise an error (53200, or 53000 if the slots of dynamic shared
- * memory are used up).
+ * Loading the library never fails for lack of memory: only the functions that
+ * need a segment raise an error (53200, or 53000 if the slots of dynamic
+ * shared memory are used up).
  */
 #include "postgres.h"
 
@@ -35,10 +37,10 @@ static int	segment_count = 0;
 static shmem_request_hook_type previous_request_hook = NULL;
 static shmem_startup_hook_type previous_startup_hook = NULL;
 
-/* the content of a new segment, drawn before the segment is made, because that can fail */
+/* random bytes for a new segment, drawn before it is created, because drawing can fail */
 static uint8 fresh_random[SEGMENT_RANDOM_BYTES];
 
-/* Attach to a segment in the server's main shared memory, or make it. */
+/* Attach to a segment in the server's main shared memory, or create it. */
 static void *
 attach_in_main_memory(const SharedSegment *segment)
 {
@@ -95,7 +97,7 @@ init_new_segment(INIT_ARGS)
 	new_segment->init(address, fresh_random);
 }
 
-/* Attach to a segment in dynamic shared memory, or make it. */
+/* Attach to a segment in dynamic shared memory, or create it. */
 static void *
 attach(const SharedSegment *segment)
 {
@@ -118,7 +120,7 @@ try_to_attach_all(void)
 
 #define attach(segment)		attach_in_main_memory(segment)
 
-/* Attach to the segments, or make them, unless there is no memory. */
+/* Attach to the segments, or create them, unless there is no memory. */
 static void
 try_to_attach_all(void)
 {
@@ -137,8 +139,8 @@ try_to_attach_all(void)
 		FlushErrorState();
 
 		/*
-		 * The only lock that ShmemInitStruct() leaves to its caller.  The
-		 * error has reset the counter that its release decreases.
+		 * ShmemInitStruct() leaves only this lock to its caller.  The error
+		 * has reset the counter that the release decrements.
 		 */
 		if (LWLockHeldByMe(AddinShmemInitLock))
 		{
@@ -159,7 +161,10 @@ shared_segment(SharedSegment *segment)
 	return segment->address;
 }
 
-/* Make these segments when the server starts, or else now, if the version requires it. */
+/*
+ * Create these segments when the server starts; in a running server, attach to
+ * them now if the version requires it.
+ */
 void
 shared_memory_init(SharedSegment *const *list, int count)
 {

@@ -2,26 +2,28 @@
  * ticker.c
  *	  Counters in shared memory that follow the clock and never repeat.
  *
- * A value is Unix time in ticks of a layout, with a counter below it.  The next
- * value is max(last + 1, now), stored by compare-and-swap, so that values
- * increase strictly over all sessions without a lock: a hybrid logical clock.
- * They can be a day ahead of the clock; then calls wait.  Databases whose OIDs
- * are equal modulo DATABASES share a ticker, and skip each other's values.
+ * A value is Unix time in ticks of a layout, with a counter in the bits below
+ * it.  The next value is max(last + 1, now), stored by compare-and-swap, so
+ * that values increase strictly over all sessions without a lock: a hybrid
+ * logical clock.  Values can be up to a day ahead of the clock; beyond that,
+ * calls wait.  Databases whose OIDs are equal modulo DATABASES share a ticker,
+ * and skip each other's values.
  *
- * Each database has a sequence for each layout, which contains a high-water
- * mark: a Unix second that is later than all values returned, and below it the
- * signature of the ticker that wrote it.  It is written by setval() and flushed
- * to the WAL before values reach it, RESERVED seconds at a time, and again when
- * half of them are used, so that a standby may lag behind by the other half.
+ * Each database has one sequence per layout, which stores a high-water mark: a
+ * Unix second that is later than all values returned, and in the bits below it
+ * the signature of the ticker that wrote it.  The mark is written by setval()
+ * and flushed to the WAL before values reach it.  It reserves RESERVED seconds
+ * at a time, and is renewed when half of them are used, so that a standby may
+ * lag behind by the other half.
  *
- * Signatures are random, and change with each start of the server.  A
- * signature other than the ticker's own means that the high-water mark was
- * written before a restart or promotion, in the database from which this one
- * was copied or restored, or by a user: values continue above it, whatever the
- * clock says.
+ * Signatures are random, and change with each start of the server.  If the
+ * signature is not the ticker's own, the high-water mark was written before a
+ * restart or promotion, in the database from which this one was copied or
+ * restored, or by a user.  Values then continue above the mark, regardless of
+ * the clock.
  *
- * A backend keeps only the numbers up to which it need not look at the
- * sequences.  Any access to a catalog may reset them.
+ * A backend keeps only the values up to which it need not look at the
+ * sequences.  Any access to a catalog may reset these.
  */
 #include "postgres.h"
 
@@ -42,7 +44,7 @@
 #include "own_sequence.h"
 #include "ticker.h"
 
-/* From version 19 on, the number of a cache has a type of its own. */
+/* Before version 19, the number of a cache has no type of its own. */
 #if PG_VERSION_NUM < 190000
 #define SysCacheIdentifier	int
 #endif
@@ -68,7 +70,7 @@ typedef struct TickerSegment
 
 static TickerSegment *tickers = NULL;
 
-/* the sequences that this backend has seen, and from which values on it looks again */
+/* the sequences that this backend has seen, and the values from which on it looks at them again */
 static Oid	seen_sequence[TICKERS];
 static uint64 renew_at[TICKERS];
 
@@ -110,7 +112,7 @@ attach_segment(void)
 
 	CacheRegisterRelcacheCallback(forget_sequence, (Datum) 0);
 	CacheRegisterSyscacheCallback(NAMESPACEOID, forget_sequences, (Datum) 0);
-	/* after all that can fail, so that the next call repeats it */
+	/* last, so that the next call starts again after an error */
 	tickers = attached;
 }
 
@@ -197,8 +199,8 @@ next_second(const TickerLayout *layout)
 }
 
 /*
- * The high-water mark that a ticker writes when its next value is in this second:
- * the first second that is later than it, and RESERVED more.
+ * The high-water mark that a ticker writes when its next value is in this
+ * second: RESERVED seconds after the start of the next second.
  */
 static inline uint64
 mark_at(uint64 second)
@@ -206,7 +208,7 @@ mark_at(uint64 second)
 	return second + 1 + RESERVED;
 }
 
-/* Is half of what the mark reserves used up when the next value is in this second? */
+/* Has a ticker with its next value in this second used half of the reserved seconds? */
 static inline bool
 is_half_used(uint64 mark, uint64 second)
 {
@@ -216,20 +218,21 @@ is_half_used(uint64 mark, uint64 second)
 /*
  * Make sure that the high-water mark is later than the next value by more than
  * half of RESERVED, and that the ticker is ahead of a mark of another writer.
- * Returns the value at which this must be done again.  Requires all rights.
+ * Returns the value at which the caller must call this again.  Must run with
+ * the rights of a superuser.
  *
  * A sequence without a value, such as a new one, has no high-water mark.
  */
 static uint64
 reserve_values(const TickerLayout *layout, Oid sequence)
 {
-	/* no other ticker of the server has this one */
+	/* unique among the tickers of the server */
 	uint64		signature = (tickers->signature + ticker_index(layout)) & SIGNATURE_MASK;
 	uint64		stored = last_value(sequence);
 	uint64		mark = stored >> SIGNATURE_BITS;
 	uint64		second = next_second(layout);
 
-	/* a later one was set by a user, or has the signature by chance */
+	/* a later mark was set by a user, or has this signature by chance */
 	bool		is_own = (stored & SIGNATURE_MASK) == signature && mark <= mark_at(second);
 
 	if (!is_own)
@@ -260,10 +263,10 @@ reserve_values(const TickerLayout *layout, Oid sequence)
 }
 
 /*
- * Call reserve_values() with all rights, which caller and owner may lack; no code
- * of another role runs.  All waits are for heavyweight locks: they can be
- * canceled, and deadlocks are detected.  Errors release the locks and restore the
- * user.
+ * Call reserve_values() as the bootstrap superuser, because caller and owner
+ * may lack rights; no code of another role runs.  All waits are for
+ * heavyweight locks: they can be canceled, and deadlocks are detected.  Errors
+ * release the locks and restore the user.
  */
 static uint64
 look_at_sequence(const TickerLayout *layout)
@@ -284,7 +287,7 @@ look_at_sequence(const TickerLayout *layout)
 	 */
 	(void) SearchSysCacheExists1(SEQRELID, ObjectIdGetDatum(sequence));
 
-	/* one session at a time; the server itself locks relations in another way */
+	/* one session at a time; the server takes no such locks on relations */
 	LockDatabaseObject(RelationRelationId, sequence, 0, ExclusiveLock);
 	result = reserve_values(layout, sequence);
 	UnlockDatabaseObject(RelationRelationId, sequence, 0, ExclusiveLock);

@@ -34,11 +34,11 @@ random_high(uint64 ms)
 
 /*
  * ulid(clock timestamptz DEFAULT NULL) returns text
- *	Without a clock, within the millisecond of this backend's last ULID, or if
- *	the wall clock has gone back, the result is the last ULID plus one: the
- *	monotonic mode of the specification.  If that overflows the 80 random bits,
- *	which is an error in the specification, the milliseconds are incremented.
- *	With one, results of the same millisecond have no order.
+ *	Without a clock, the result is the last ULID of this backend plus one if
+ *	the millisecond is the same or the wall clock has gone back: the monotonic
+ *	mode of the specification.  If that overflows the 80 random bits, which is
+ *	an error in the specification, the milliseconds are incremented.  With a
+ *	clock, results of the same millisecond have no order.
  */
 PG_FUNCTION_INFO_V1(idgen_ulid);
 Datum

@@ -4,9 +4,9 @@
  *
  * An identifier of RFC 9562 (section 4) consists, from high to low, of 48 bits,
  * 4 bits of version, 12 bits, 2 bits of variant and 62 bits.  A scheme fills
- * the 48 + 12 bits, called "high" here, and the 62 bits, called "low".  Where
- * these are is in this file only; a scheme's fields within them, or within the 128
- * bits, are in the file of the scheme.
+ * the 48 + 12 bits, called "high" here, and the 62 bits, called "low".  Only
+ * this file knows where these bits are.  A scheme's fields within them, or within
+ * the 128 bits, are in the file of the scheme.
  */
 #ifndef IDGEN_UUID_BITS_H
 #define IDGEN_UUID_BITS_H

@@ -68,10 +68,10 @@ idgen_uuid_v7_ordered(PG_FUNCTION_ARGS pg_attribute_unused())
 }
 
 /*
- * The smallest UUID of this version in the millisecond of a timestamp.  A
- * timestamp before the first millisecond, such as -infinity, has the value of
- * the first one; after the last one, it is the greatest uuid (RFC 9562 section
- * 5.10).
+ * The smallest UUID of this version in the millisecond of a timestamp.  For a
+ * timestamp before the first millisecond, such as -infinity, it is that of the
+ * first millisecond.  For one after the last millisecond, it is the greatest
+ * uuid (RFC 9562 section 5.10).
  */
 static Datum
 floor_of_version(int version, TimestampTz instant)

@@ -8,8 +8,8 @@
  * identifier or raises 23514, and so do the triggers of check_recent_id.c.
  *
  * The identifiers of hmac_comb() do not contain the time, but a hash of it.  No
- * message contains an accepted hash, or which part of one is wrong: a role that
- * may store identifiers, but may not call hmac_comb(), would learn it.
+ * message contains an accepted hash, or which part of one is wrong: otherwise, a
+ * role that may store identifiers, but may not call hmac_comb(), would learn it.
  */
 #include "postgres.h"
 
@@ -65,7 +65,7 @@ require_window_within_cycle(const Rule *rule)
 				 errhint("Use a smaller tolerance, a longer period or more prefix bytes.")));
 }
 
-/* Raise 22023 if the window touches so many periods that their hashes take long. */
+/* Raise 22023 if the window has so many periods that computing their hashes takes long. */
 static void
 require_few_periods(const Rule *rule)
 {
@@ -192,7 +192,7 @@ static const Scheme schemes[] = {
 #define COMB		(&schemes[1])
 #define UUID_V7		(&schemes[2])
 
-/* the trigger function of hmac_comb() is one of its own */
+/* hmac_comb() has a trigger function of its own */
 const Scheme hmac_comb_scheme = {
 	"hmac_comb", "keyed COMB", 4, TOLERANCES | 1 << PERIOD | 1 << AREA | 1 << KEY_NAME,
 	require_few_periods, hash_is_in_window, describe_hash, advise_key
@@ -216,8 +216,8 @@ scheme_by_name(const char *name)
 }
 
 /*
- * Set the area, in UTF-8, and the names of the keys, which white space separates;
- * 22023 if there is none, or too many.
+ * Set the area, in UTF-8, and the names of the keys from a list that is
+ * separated by white space; 22023 if the list is empty or too long.
  */
 void
 rule_set_keys(Rule *rule, const text *area, const text *key_names)

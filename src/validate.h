@@ -10,7 +10,7 @@
 
 #include "short_prefix.h"
 
-/* While one key replaces another, a check accepts both.  Each has its own KeyedArea. */
+/* A check can accept several keys while one replaces another.  Each has its own KeyedArea. */
 #define MAX_RULE_KEYS	8
 
 /* The requirements of a check, except for the clock. */
@@ -62,10 +62,10 @@ typedef struct Scheme
 	char	   *(*advise) (const Rule *rule);
 } Scheme;
 
-/* What checks, for the fields and the hints of an error: a trigger, or a function. */
+/* The trigger or function that checks, for the fields and hints of its errors */
 typedef struct Checker
 {
-	const char *name;			/* which is the error's constraint name */
+	const char *name;			/* the error's constraint name */
 	Relation	relation;		/* of the trigger; NULL for a function */
 	int			attnum;
 	bool		has_unique_index;	/* on the column alone */

@@ -1,7 +1,7 @@
-# Each function is in the list in t/lib/Functions.pm. Each one that takes an identifier,
-# text, a number or a timestamp is called with thousands of random values and with boundary
-# values: it returns a result or raises one of its documented errors, each of which is
-# raised, and the properties in t/lib/properties.sql hold. IDGEN_SEED repeats a run.
+# Every function is listed in t/lib/Functions.pm. Every function that takes an identifier, text, a number or a timestamp
+# is called with thousands of random values and with boundary values. It returns a result or raises one of its
+# documented errors, and each documented error is raised. The properties in t/lib/properties.sql hold. IDGEN_SEED
+# repeats a run.
 
 use FindBin;
 use Functions;
@@ -38,7 +38,7 @@ is(ask(q{SELECT string_agg(sequencename, ' ' ORDER BY sequencename) FROM pg_sequ
   or diag('Correct the rows of the kind "ticker" in the list.');
 
 # --- The rules of all functions -------------------------------------------------
-# A new function has no choice in what it shares with others.
+# New functions must follow these rules, too.
 my @of_idgen = grep { $_->{kind} ne 'advisor' && $_->{name} !~ /^internal_/ } @functions;
 my %listed = map { $_->{signature} => $_ } @of_idgen;
 push @{ $listed{ $_->[0] }{named} }, [ @$_[ 1 .. 3 ] ] for grep { $listed{ $_->[0] } } map { [ split /\|/, $_, -1 ] }
@@ -48,7 +48,7 @@ push @{ $listed{ $_->[0] }{named} }, [ @$_[ 1 .. 3 ] ] for grep { $listed{ $_->[
 		regexp_replace(pg_get_function_arg_default(oid, n::int), '::[a-z ]+', '')
 	FROM ($Functions::installed) p, unnest(proargtypes) WITH ORDINALITY a (type, n) ORDER BY oid, n});
 
-# Functions that break a rule, each with the argument that does
+# The functions that break a rule, each with the argument that breaks it
 sub broken
 {
 	my ($rule, $check) = @_;
@@ -75,8 +75,8 @@ broken('one of a time that is not on a ticker has a clock',
 		return $function->{kind} !~ /^(?:generator|ticker)$/ || $function->{name} eq 'uuid_v4'
 		  || ($function->{attributes} =~ /^vs/ xor !grep { $_->[0] eq 'clock' } @arguments) ? () : 'clock' });
 
-# The arguments that several functions have, in their order, with their types and defaults. What a table gives of its
-# own has none; a clock is the last argument.
+# The arguments that several functions have, in their order, with their types and defaults. An argument that differs
+# from table to table has no default; a clock is the last argument.
 my @shared = (
 	instant => 'timestamp with time zone ', id => '(?:uuid|bigint|text) ', masked => 'uuid ', permuted => 'bigint ',
 	command_id => 'uuid ', proposed_id => '(?:uuid|bigint|text) ', created_at => 'timestamp with time zone ',

@@ -1,7 +1,7 @@
-# An identifier that became too old and whose row exists is never refused by check_recent_id(), however often other
-# sessions update the row meanwhile: upserts of three sessions on one row and on 50, and an INSERT that is repeated
-# beside an updater. An index on the updated column makes each update a new entry in the index on id. (Two sessions,
-# step by step: specs/check_recent_id.spec.)
+# check_recent_id() never refuses an identifier that has become too old if its row exists, however often other sessions
+# update the row meanwhile: upserts of three sessions on one row and on 50, and an INSERT that is repeated beside an
+# updater. An index on the updated column makes each update a new entry in the index on id. (Two sessions, step by step:
+# specs/check_recent_id.spec.)
 
 use Server;
 

@@ -1,6 +1,6 @@
-# The prefixes of keyed_comb() are the same in all processes of a server, differ in another database, on another server
-# and after each start, and change when a period or twelfth of the server's clock ends. The secret is in no file, and is
-# right even if random bits are not available at first.
+# All processes of a server generate the same prefixes of keyed_comb(). The prefixes differ in another database, on
+# another server and after each start, and change when a period or twelfth of the server's clock ends. The secret is in
+# no file, and is correct even if random bits are not available at first.
 
 use FakeClock;
 use FindBin;
@@ -97,8 +97,8 @@ for ([ 'after a restart', sub { $node->restart } ],
 }
 $node->stop;
 
-# --- Random bits that are not available, or known ------------------------------- The library replaces the function of
-# OpenSSL that the server calls.
+# --- Random bits that are not available, or known -------------------------------
+# The library replaces the function of OpenSSL that the server calls.
 my $folder = PostgreSQL::Test::Utils::tempdir();
 chomp(my $cc = `$ENV{PG_CONFIG} --cc` || 'cc');
 my $library = "$folder/random_source.so";

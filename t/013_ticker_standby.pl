@@ -1,5 +1,5 @@
-# Generators are rejected where they cannot write. A promoted standby, with its clock behind and without the last WAL of
-# the primary, continues above all values returned before, and so does it after a crash.
+# Generators raise an error where they cannot write. A promoted standby continues above all values returned before, with
+# its clock behind and without the last WAL of the primary, and again after a crash.
 
 use FakeClock;
 use Load;

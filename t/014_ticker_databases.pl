@@ -1,6 +1,6 @@
-# The extension is dropped and created, the server crashes, its clock is wrong, a database is copied, dumped and
-# restored, also into another one of the same server, with values far ahead of the clock: in each scenario, the
-# functions that follow the clock return values that are greater than all before, and decimal_id() continues.
+# Scenarios: the extension is dropped and created; the server crashes; its clock is wrong; a database is copied, or
+# dumped and restored, also into another database of the same server, with values far ahead of the clock. In each
+# scenario, the functions that follow the clock return values greater than all before, and decimal_id() continues.
 
 use FakeClock;
 use Page;

@@ -1,5 +1,5 @@
-# pg_cron purges recorded commands with a role that has the rights for that only: all old commands, more than one call
-# deletes, and no recent ones. The job of a role without these rights fails, which is logged.
+# pg_cron purges recorded commands as a role that has only the rights for that. It deletes all old commands, even more
+# than one call deletes, and no recent ones. The job of a role without these rights fails, and the failure is logged.
 
 use Page;
 use Server;

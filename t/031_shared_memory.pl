@@ -1,7 +1,7 @@
 # Another role of the server uses up shared memory: the lock table before the first use, or the slots of dynamic shared
-# memory. Loading the library never fails, so that all that needs no segment works: uuid_v4(), readers, ANALYZE of an
-# index on one. What needs a segment raises an error, and works again when the shortage passes; on a server that
-# preloads the library, it always works.
+# memory. Loading the library never fails. Functions that need no segment work: uuid_v4(), readers, and ANALYZE of an
+# index on a reader. Functions that need a segment raise an error, and work again when memory is available. On a server
+# that preloads the library, they always work.
 
 use IPC::Run;
 use Server;
@@ -12,8 +12,8 @@ my %of_segment = map { $_ => "SELECT idgen.$_ IS NOT NULL" } q{keyed_comb('order
 my $conf = "max_connections = 10\nmax_locks_per_transaction = 10\nmax_wal_senders = 0\nidgen.node_id = 1\n"
   . "max_parallel_workers = 0\nautovacuum = off\n";
 
-# The locks that a role which may only connect takes, until the table is full: it has the whole spare memory from then
-# on.
+# A role that may only connect takes locks until the lock table is full. From then on, the table has the whole spare
+# memory.
 my $locks = q{DO $$ DECLARE i int := 0; BEGIN LOOP PERFORM pg_advisory_xact_lock(i); i := i + 1; END LOOP;
 	EXCEPTION WHEN out_of_memory THEN RAISE NOTICE '% locks', i; END $$};
 # More Gather nodes in a query than there are slots; it then waits for a lock that the test holds.

@@ -19,8 +19,8 @@ ask(q{
 
 my ($control, $other) = (session(), session());
 
-# Sessions make a call that waits, and are stopped in each way: a call that ends was stopped, since the event comes
-# later. Then the session that was cancelled gets the result.
+# Sessions make a call that waits, and are stopped in each way. A call that ends was stopped, because the event that it
+# waits for comes later. Then the session that was cancelled gets the result.
 sub check_waiting
 {
 	my ($name, $call, $gives, %how) = @_;

@@ -79,7 +79,7 @@ sub attempt
 for my $name (sort keys %calls)
 {
 	my $failed = 0;
-	# New sessions, with more and more memory until the call succeeds, which then make it once without a limit
+	# New sessions have more and more memory until the call succeeds, and then make it once without a limit
 	for (my ($done, $kilobytes) = (0, 0); $done < 2; $kilobytes += 64)
 	{
 		my $session = session();

@@ -1,5 +1,5 @@
-# Which roles may call each function, and that a search_path with objects of the
-# same names does not change what a function does.
+# Only the intended roles may call each function, and objects of the same names in a search_path do not change what a
+# function does.
 
 use Functions;
 use Server;

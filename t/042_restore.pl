@@ -1,5 +1,5 @@
 # A dump is restored with all contents, rights, triggers, defaults and materialized views, whatever roles and objects
-# are named: in all formats, by superusers and, as docs/operations.md says, by an installer who is none. With
+# are named: in all formats, by superusers and, as docs/operations.md says, by an installer who is not. With
 # OLD_BINDIR (dev/test-upgrade.sh), the dumps are those of an older server.
 
 use Functions;

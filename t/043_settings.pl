@@ -179,7 +179,7 @@ is_in_worker($superuser, '', 1, q{a superuser's SET}, $set);
 is_in_worker('batch', '-c idgen.node_id=1', 1, q{a grantee's option});
 is_in_worker('caller', '-c idgen.node_id=1', -1, q{a plain role's option});
 
-# --- The library is loaded by the postmaster, or at the begin of a session ----------
+# --- The library is loaded by the postmaster, or at the beginning of a session ----------
 ask(q{ALTER ROLE caller SET session_preload_libraries = 'idgen'});
 answers('with session_preload_libraries, ',
 	[ -1, 'an option of the connection leaves no value', 'caller', '-c idgen.node_id=1', $show ],

@@ -1,6 +1,6 @@
-# The server loads libraries with RTLD_GLOBAL, so that each exported name can clash with one
-# of another library: exported are only SQL functions and what the server looks up. Each of
-# these functions is written out, so that ctags and grep find it.
+# The server loads libraries with RTLD_GLOBAL, so that each exported name can clash with a name of another library. Only
+# SQL functions and what the server looks up are exported. Each of these functions is written out, so that ctags and
+# grep find it.
 
 use Functions;
 use Server;

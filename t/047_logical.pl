@@ -1,5 +1,6 @@
-# Two servers replicate to each other, as docs/replication.md describes it: defaults are not evaluated again, replicated
-# rows do not move tickers, and commands conflict if both servers recorded them: the statements of the page keep one.
+# Two servers replicate to each other, as docs/replication.md describes it. Defaults are not evaluated again, and
+# replicated rows do not move tickers. Commands conflict if both servers recorded them, and the statements of the page
+# keep one.
 
 use Page;
 use Server qw(outcome slurp_file start_server);

@@ -1,6 +1,6 @@
-# What docs/operations.md and docs/security.md say of an administrator's work, by the pages' own statements: restored
-# parts, the installer is replaced, what it can do, purges, also while the clock is ahead, and a crash without
-# synchronous_commit. (Whole dumps: t/042_restore.pl; prefixes in them: t/005_text_ids.pl.)
+# The administrator's tasks in docs/operations.md and docs/security.md, by the pages' own statements: restoring parts of
+# a database, replacing the installer, what the installer can do, purges, even while the clock is ahead, and a crash
+# without synchronous_commit. (Whole dumps: t/042_restore.pl; prefixes in them: t/005_text_ids.pl.)
 
 use FakeClock;
 use InUse;

@@ -1,5 +1,5 @@
-# ALTER EXTENSION idgen UPDATE from version 1.0 by all update scripts, and by that of the test, which adds a function, a
-# parameter and a column and replaces a function: a database in use and its open sessions continue to work, and so does
+# ALTER EXTENSION idgen UPDATE from version 1.0 by all update scripts, and by one of this test, which adds a function, a
+# parameter and a column and replaces a function. A database in use and its open sessions continue to work, and so does
 # a database that stays at version 1.0, with the same library. Its dump is restored at the new version.
 
 use File::Basename qw(basename dirname);

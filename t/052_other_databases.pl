@@ -1,5 +1,5 @@
-# What a tenant, a role with CREATEDB and a database of its own, can do to the other databases of the server: by each
-# function whose effect reaches beyond its database. docs/security.md names them.
+# A tenant is a role with CREATEDB and a database of its own. What can it do to the other databases of the server? All
+# functions that have an effect beyond their database; docs/security.md names them.
 
 use Functions;
 use Page;

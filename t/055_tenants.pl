@@ -1,6 +1,6 @@
-# Tenants share the table of recorded commands by the function of docs/security.md: none gets the answer to a command of
-# another, takes its id, or learns its name; and this holds after a restore, which loses policies and whatever else was
-# added to the table.
+# Tenants share the table of recorded commands through the function of docs/security.md. No tenant gets the answer to a
+# command of another, takes its id, or learns its name. This also holds after a restore, which loses policies and
+# everything else that was added to the table.
 
 use Page;
 use Server;

@@ -1,5 +1,5 @@
-# The key file is made and changed as docs/operations.md says: the remedy for a key that was replaced under its name, a
-# database is renamed, an error in the configuration takes no key away, and the page has the messages. (How a key is
+# The key file is created and changed as docs/operations.md says: the remedy for a key that was replaced under its name,
+# and a renamed database. An error in the configuration takes no key away, and the page has the messages. (How a key is
 # replaced: contrib/clients/t/005_keys.pl, t/064_masked_keys.pl.)
 
 use Page;
@@ -76,7 +76,7 @@ reload_until($count, '42704');
 is(ask($show), '', '... until it is corrected');
 
 # --- Messages --------------------------------------------------------------------------------------
-# The error of the last statement is in a row of the page, of which "…" stands for any text.
+# The error of the last statement is in a row of the page, where "…" stands for any text.
 sub is_in_page
 {
 	my ($sqlstate, $message) = @$session{qw(sqlstate message)};

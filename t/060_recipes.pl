@@ -133,7 +133,7 @@ sub payment
 	is(ask("SELECT body FROM reports WHERE id = '$old'"), 'then', 'and changes nothing');
 }
 
-# --- Keys that applications make (contrib/clients/t/007_keys.pl has the replacement of a key) ------------------
+# --- Keys that applications make (contrib/clients/t/005_keys.pl has the replacement of a key) ------------------
 {
 	my $heading = 'Keys that applications make';
 	my $insert = 'SET ROLE clerk; INSERT INTO baskets (note) VALUES (1)';

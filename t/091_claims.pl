@@ -1,5 +1,5 @@
-# What pages claim has a source: each figure of these pages, and each "reveals", is part of a claim in t/claims.txt, and
-# what shows the claim exists: a test, or a point of a stored run, with the figure.
+# Claims of pages have a source. Each figure of these pages, and each "reveals", is part of a claim in t/claims.txt, and
+# the source of each claim exists: a test, or a point of a stored run with the figure.
 
 use Server;
 use Text::ParseWords qw(quotewords shellwords);

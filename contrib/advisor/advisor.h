@@ -1,6 +1,6 @@
 /*
  * advisor.h
- *	  What the files of the advisor share.
+ *	  Declarations that the files of the advisor share.
  */
 #ifndef IDGEN_ADVISOR_H
 #define IDGEN_ADVISOR_H
@@ -45,7 +45,7 @@ typedef struct NewestRows
 									 * split in halves */
 } NewestRows;
 
-/* The greatest number of pages of the index that are read to locate rows. */
+/* Maximum number of index pages to read when rows are located */
 #define INDEX_PAGES			500
 
 /* Copies of index pages. */
@@ -57,7 +57,7 @@ typedef struct IndexPages
 	Page		pages[INDEX_PAGES]; /* NULL if it was never used */
 } IndexPages;
 
-/* The greatest number of rows of an argument */
+/* Maximum of an argument that is a number of rows */
 #define MAX_ROWS			1e15
 
 /* A leaf page without its header and special space */

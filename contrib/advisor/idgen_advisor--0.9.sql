@@ -38,7 +38,7 @@ BEGIN
                       FROM idgen.expected_key_cost('keyed_comb', m.rows, least(rows_per_checkpoint, 1e15),
                                                    least(rows_per_checkpoint * (3600 / seconds), 1e15),
                                                    key_bytes => least(m.tuple_bytes - 8, 1024)::int) c) END,
-           -- so few pages stay in memory, whatever the keys are
+           -- an index of so few pages stays in memory, whatever its keys are
            CASE WHEN m.index_bytes <= 100 * block_bytes THEN NULL
                 WHEN s.other IS NOT NULL
                 THEN format('Index %s serves the same searches; without this one, %s and all of its WAL would be '
@@ -266,7 +266,7 @@ BEGIN
     WITH cost AS (
         SELECT s.*, c.images_per_row AS images, c.leaf_density AS density, c.index_bytes AS size,
                c.image_bytes_per_row + c.record_bytes_per_row + row_record AS wal,
-               -- a byte of the index counts as ten of WAL, as it is kept, cached and backed up
+               -- a byte of the index counts as ten bytes of WAL, because it is kept, cached and backed up
                c.image_bytes_per_row + c.record_bytes_per_row + 10 * c.index_bytes / rows AS weight
         FROM (VALUES (1, 'bigint', 'ordered', 8, NULL, 'the number of rows'),
                      (2, 'random', 'random', 16, NULL, 'nothing'),
@@ -311,8 +311,8 @@ CREATE FUNCTION idgen.internal_key_reason(index oid, rows float8, uuid_version f
     LANGUAGE SQL STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
-        -- Why another default cannot change where the new rows are inserted. The first column must be a key of the
-        -- table's own, that is unique alone or with a time.
+        -- Why another default cannot change where new rows are inserted. The first column must be a key of this table,
+        -- unique alone or with a time.
         SELECT CASE
             WHEN (rows > 0) IS NOT TRUE OR uuid_version IS NULL THEN 'the sample contains no keys'
             WHEN uuid_version < 0 THEN 'its first column contains other values than UUIDs'
@@ -357,9 +357,9 @@ CREATE FUNCTION idgen.internal_index_instead(index oid) RETURNS oid
     LANGUAGE SQL STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
-        -- The index (b) that makes another one (a) superfluous: it enforces what a enforces, and its columns begin with
-        -- those of a, or a begins with its columns, of which it allows each value once. Of two that make each other
-        -- superfluous, the one of the lower rank is.
+        -- The index (b) that makes another one (a) superfluous. It enforces what a enforces. Its columns begin with the
+        -- columns of a, or it is unique and a begins with its columns. Of two indexes that make each other superfluous,
+        -- only the one of the lower rank is.
         WITH plain AS (
             SELECT i.*, r.is_referenced,
                    ARRAY[i.indisunique::int, i.indisprimary::int, r.is_referenced::int, r.has_constraint::int,
@@ -402,13 +402,13 @@ CREATE FUNCTION idgen.internal_rates(
 DECLARE
     version int := current_setting('server_version_num');
     checkpoints float8;
-    counted_since timestamptz;                              -- the checkpoints; since: and the rows
+    counted_since timestamptz;                              -- start of the counts of checkpoints; since: of rows
 BEGIN
     EXECUTE CASE WHEN version >= 180000 THEN 'SELECT num_done, stats_reset FROM pg_stat_checkpointer'
                  WHEN version >= 170000 THEN 'SELECT num_timed + num_requested, stats_reset FROM pg_stat_checkpointer'
                  ELSE 'SELECT checkpoints_timed + checkpoints_req, stats_reset FROM pg_stat_bgwriter' END
     INTO checkpoints, counted_since;
-    -- statistics that were never reset began with the others
+    -- statistics that were never reset began when the others did
     SELECT coalesce(d.stats_reset, least(counted_since, a.stats_reset, w.stats_reset)) INTO since
     FROM pg_stat_database d, pg_stat_archiver a, pg_stat_wal w WHERE d.datname = current_database();
     checkpoint := make_interval(secs => least(31557600,
@@ -439,7 +439,7 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value', DETAIL = format('It is %s, and the end is %s.', stop, wal_end),
                   HINT = 'FFFFFFFF/FFFFFFFF is the end.';
     END IF;
-    -- wait for the WAL of asynchronous commits; the last page may not be written and have only its header, of 40 bytes
+    -- wait for the WAL of asynchronous commits; the last page may be unwritten if it has only its header, of 40 bytes
     WHILE NOT pg_is_in_recovery() LOOP
         flushed := pg_current_wal_flush_lsn();
         EXIT WHEN stop - flushed <= 40;

@@ -1,15 +1,15 @@
 /*
  * index_report.c
- *	  What index_report() measures.
+ *	  The measurements of index_report().
  *
  * The report must not disturb a server in use.  It reads at most 2,000 pages of
  * the index and its table, takes only the locks of a SELECT, locks a page while
  * it copies it, can be canceled between any two pages, and writes nothing.
  *
  * It runs no code of the index's owner as the caller.  Therefore, it compares
- * keys by built-in functions only, and reads from pg_index whether there are a
- * predicate or expressions: the relation cache would fold their constants,
- * which calls functions.
+ * keys by built-in functions only.  Whether the index has a predicate or
+ * expressions is read from pg_index, because the relation cache would fold
+ * their constants and thus call functions.
  */
 #include "postgres.h"
 
@@ -50,7 +50,7 @@ PG_MODULE_MAGIC;
  */
 #define INSERT_RECORD_BYTES	(SizeOfXLogRecord + 20 + 2 + 2)
 
-/* The tuples that splits move and write again, for a tuple that is inserted. */
+/* Tuples that splits move and log again, per inserted tuple */
 #define RANDOM_MOVES	(0.5 / M_LN2)
 #define MIDDLE_MOVES	1.0
 #define ORDERED_MOVES	(1.0 / 9)
@@ -99,7 +99,7 @@ require_rights(Relation table, Relation index)
 				 errhint("Members of pg_stat_scan_tables can report on the index.")));
 }
 
-/* A relation that does not exist, or was dropped concurrently, is an error. */
+/* Open a relation; 42P01 if it does not exist or was dropped concurrently. */
 static Relation
 open_relation(Oid relid)
 {
@@ -138,8 +138,8 @@ open_index(Oid relid, Relation *table)
 }
 
 /*
- * An index that cannot be read is an error.  ReadBufferExtended() refuses the
- * temporary ones of other sessions.
+ * Raise an error if the index cannot be read.  ReadBufferExtended() refuses
+ * the temporary indexes of other sessions.
  */
 static void
 require_readable(Relation index)
@@ -164,7 +164,7 @@ require_readable(Relation index)
 				 errhint("Wait until the index is built, or run REINDEX.")));
 }
 
-/* The row of internal_index_measures(), with NULL for what is not known. */
+/* The row of internal_index_measures(), with NULL for unknown values. */
 static Datum
 make_measures(FunctionCallInfo fcinfo, Relation index, const LeafSample *sample,
 			  const NewestRows *newest, double rows_per_checkpoint)
@@ -205,7 +205,7 @@ make_measures(FunctionCallInfo fcinfo, Relation index, const LeafSample *sample,
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values, nulls));
 }
 
-/* The index of a table's primary key; any other relation is itself to be reported on. */
+/* The index of a table's primary key; for any other relation, the relation itself. */
 static Oid
 index_of(Oid relid)
 {

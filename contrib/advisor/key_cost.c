@@ -1,6 +1,6 @@
 /*
  * key_cost.c
- *	  What an insert is expected to write for an index on a key of some kind.
+ *	  A model of what an insert writes for an index on a key of some kind.
  *
  * The model counts the pages whose first change after a checkpoint writes a
  * full-page image.  docs/performance.md explains it, and t/003_zoo.pl compares it
@@ -18,11 +18,11 @@
 
 #include "advisor.h"
 
-/* The records of an insert, without its tuple, and of a split, without those that it moves */
+/* WAL records of an insert, without its tuple, and of a split, without the tuples that it moves */
 #define INSERT_BYTES		48
 #define SPLIT_BYTES			104
 
-/* After this many keys of a twelfth, keyed_comb() makes runs of the same length */
+/* After this many keys of a twelfth, keyed_comb() makes runs of as many keys */
 #define RUN_KEYS			8192
 
 typedef enum KeyKind
@@ -50,10 +50,10 @@ typedef struct KeyModel
 
 	/* the index */
 	double		older_rows;		/* of one prefix, from previous cycles */
-	double		near_rows;		/* among which new rows are inserted at first */
+	double		near_rows;		/* rows among which the first new ones go */
 	bool		at_end;			/* are the new keys the greatest? */
 	double		kept;			/* fill of a leaf by splits, 0 to 1 */
-	double		moved;			/* of its rows, those that a split moves */
+	double		moved;			/* fraction of its rows that a split moves */
 	double		leaves;
 	double		leaf_rows;
 	double		pages;			/* without the metapage */
@@ -126,12 +126,12 @@ read_arguments(FunctionCallInfo fcinfo)
 }
 
 /*
- * The part of leaves that rows fill.  Those of random keys and of prefixes with
- * many rows are between a half and all.  Keys in ascending order fill leaves up
- * to the fillfactor at the end of the index, and elsewhere a half.  So do those
- * of prefixes that have less rows than half a leaf.  Keyed COMBs fill up to a
- * tenth less if a twelfth of a period has the rows of a part of a leaf
- * (measured).
+ * The fraction of the leaves that is filled.  Leaves of random keys, and of
+ * prefixes with many rows, are between half full and full.  Keys in ascending
+ * order fill leaves up to the fillfactor at the end of the index, and by half
+ * elsewhere.  So do prefixes with fewer rows than half a leaf.  Leaves of
+ * keyed COMBs are up to a tenth emptier if a twelfth of a period has only a
+ * part of the rows of a leaf (measured).
  */
 static double
 filled_part(const KeyModel *model, bool ascends)
@@ -139,7 +139,7 @@ filled_part(const KeyModel *model, bool ascends)
 	double		at_end = BTREE_DEFAULT_FILLFACTOR / 100.0;
 	double		distance;
 
-	/* the part of the rows that are before those of older cycles */
+	/* fraction of the rows that are before those of older cycles */
 	double		before = Min(model->rows_in_cycle / model->rows, 1);
 
 	if (model->kind == KIND_KEYED_COMB)
@@ -152,7 +152,7 @@ filled_part(const KeyModel *model, bool ascends)
 	return model->at_end ? at_end : 1 / (before / 0.5 + (1 - before) / at_end);
 }
 
-/* How many leaves and pages the rows are on, and what a split keeps and moves. */
+/* Compute the numbers of leaves and pages, and what a split keeps and moves. */
 static void
 fill_leaves(KeyModel *model)
 {
@@ -191,9 +191,9 @@ distinct_pages(double pages, double changes)
 }
 
 /*
- * The images of the rows that are inserted among near_rows, except for the
- * first one, and of the others, which are inserted among later_rows.  A row
- * that is the last one of a leaf also changes the next one, and the page
+ * The images for near_inserts rows, except the first, which are inserted among
+ * near_rows, and for the other rows, which are inserted among later_rows.  A
+ * row that is the last one of a leaf also changes the next leaf and the page
  * above.
  */
 static double
@@ -209,8 +209,9 @@ images_among(const KeyModel *model, double near_inserts, double later_rows)
 }
 
 /*
- * The keys of a period are inserted among those of its prefix: its own from
- * before the checkpoint, but for the last leaf, and those of previous cycles.
+ * The keys of a period are inserted among keys with the same prefix: those of
+ * the period from before the checkpoint, except for the last leaf, and those
+ * of previous cycles.
  */
 static double
 short_comb_images(KeyModel *model)
@@ -224,10 +225,10 @@ short_comb_images(KeyModel *model)
 }
 
 /*
- * The present twelfth of a period has half of its rows at the checkpoint, or
- * half a run.  Each other twelfth begins on a random leaf of its period, half
- * of whose rows are older than the checkpoint.  Each period begins on a random
- * leaf of the index.
+ * At the checkpoint, the present twelfth of a period has half of its rows, or
+ * half a run.  Each other twelfth begins on a random leaf of its period, and
+ * half of the period's rows are older than the checkpoint.  Each period begins
+ * on a random leaf of the index.
  */
 static double
 keyed_comb_images(const KeyModel *model)

@@ -23,12 +23,12 @@
 
 #define SAMPLED_PAGES		1000
 
-/* The uuid_version of a value that is no UUID; it is less than all versions. */
+/* The uuid_version of a value that is not a UUID; less than all versions */
 #define NO_UUID				(-1)
 
 #define UUID_TEXT_BYTES		36
 
-/* What is counted on the sampled leaf pages. */
+/* Counts of the sampled leaf pages */
 typedef struct LeafCounts
 {
 	int			leaves;
@@ -131,9 +131,9 @@ count_leaf(Relation index, Page page, Oid type, LeafSample *sample, LeafCounts *
 }
 
 /*
- * The size of the index after REINDEX, which fills leaves until their free
- * space is that of the fillfactor, less half a tuple, and does not enlarge
- * posting list tuples.
+ * The size of the index after REINDEX.  REINDEX fills each leaf until its free
+ * space is that of the fillfactor, which on average leaves another half tuple
+ * free.  It does not enlarge posting list tuples.
  */
 static double
 rebuilt_size(Relation index, const LeafSample *sample)
@@ -152,8 +152,8 @@ rebuilt_size(Relation index, const LeafSample *sample)
 }
 
 /*
- * Read pages of the index in equal steps, from a random one of the first step.
- * Block 0 is the metapage.
+ * Read pages of the index in equal steps, beginning with a random page of the
+ * first step.  Block 0 is the metapage.
  */
 LeafSample
 sample_leaves(Relation index)
@@ -173,7 +173,7 @@ sample_leaves(Relation index)
 	if (type != UUIDOID && type != TEXTOID && type != VARCHAROID && type != BPCHAROID)
 		sample.uuid_version = NO_UUID;
 
-	/* also an empty one must be readable */
+	/* an empty index must be readable, too */
 	if (blocks > 0)
 		copy_page(index, BTREE_METAPAGE, strategy, page);
 

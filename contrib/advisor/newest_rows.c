@@ -1,20 +1,20 @@
 /*
  * newest_rows.c
- *	  The leaf pages that the newest rows of a table are on, and what they say of
- *	  the index: where new rows are inserted, and how many pages they change.
+ *	  The leaf pages of a table's newest rows.  They show where new rows are
+ *	  inserted, and how many pages these change.
  *
  * The newest rows are those with the youngest inserting transactions among the
- * rows at the end of the table and on blocks sampled from the rest, where rows
- * may have filled the room of deleted ones.  A version that an UPDATE made is
- * no new row.
+ * rows at the end of the table, and on blocks sampled from the rest, where
+ * rows may have filled the space of deleted ones.  A row version that an
+ * UPDATE made is not a new row.
  *
  * Pages are copied and read without a snapshot, so that there are no predicate
- * locks: it does not matter whether a row is visible, since an inserted row
- * changed its leaf page even if it was deleted or rolled back.  The leaf page of
- * a row is found in copies of the inner pages above it.
+ * locks.  Whether a row is visible does not matter, because an inserted row
+ * has changed its leaf page even if it was deleted or rolled back.  The leaf
+ * page of a row is found in copies of the inner pages above it.
  *
- * The number of pages read is limited.  If the limit is reached, fewer rows are
- * located, beginning with the newest.
+ * The number of pages read is limited.  If the limit is reached, fewer rows
+ * are located, beginning with the newest.
  */
 #include "postgres.h"
 
@@ -62,7 +62,7 @@
 #define LOCAL_SHARE			0.4
 #define SCATTERED_SHARE		0.8
 
-/* If the rows are on so few leaf pages, their order on the pages is read, too. */
+/* If the rows are on at most this many leaf pages, their order on the pages is read, too. */
 #define FEW_LEAVES			20
 
 /* The number of newest rows whose leaf pages are read to measure images. */
@@ -122,7 +122,7 @@ index_tuple_of(Relation index, Relation table, HeapTuple row)
 	return item;
 }
 
-/* Add the inserted rows of a block; their ages are transaction ids until all are read. */
+/* Add the inserted rows of a block.  Until all rows are read, their ages are transaction ids. */
 static void
 collect_rows(Relation index, Relation table, BlockNumber block, bool is_sampled,
 			 BufferAccessStrategy strategy, NewRows *rows)
@@ -200,7 +200,7 @@ find_new_rows(Relation index, Relation table, int limit)
 	return rows;
 }
 
-/* Find the leaf page of a row, or that on which it would be. */
+/* Find the leaf page that contains a row, or would contain it. */
 static bool
 locate(IndexPages *pages, NewRow *row)
 {
@@ -246,8 +246,9 @@ sort_by_leaf(const NewRows *rows, int count)
 }
 
 /*
- * The number of groups of leaf pages of the newest rows that are up to a
- * distance apart; with 0, the number of different leaf pages.
+ * The number of groups of the newest rows' leaf pages.  Leaf pages that are up
+ * to a distance apart are in the same group; with a distance of 0, each leaf
+ * page is a group.
  */
 static int
 count_leaves(const NewRows *rows, int count, int distance)
@@ -263,7 +264,7 @@ count_leaves(const NewRows *rows, int count, int distance)
 
 /*
  * The absolute correlation between the order of the newest rows in the index
- * and their age; rows at the same place have the mean of their ranks.
+ * and their age.  Rows at the same place get the mean of their ranks.
  */
 static double
 correlation(const NewRows *rows, int count)
@@ -295,8 +296,9 @@ correlation(const NewRows *rows, int count)
 }
 
 /*
- * The mean size of the images of the leaf pages of the newest rows, and whether
- * all these pages are split in halves: those of a single column but at the end.
+ * Measure the mean size of the images of the newest rows' leaf pages, and
+ * whether all of these pages are split in halves, as those of a single-column
+ * index are except at its end.
  */
 static void
 measure_leaves(const NewRows *rows, IndexPages *pages, NewestRows *newest)
@@ -327,11 +329,11 @@ measure_leaves(const NewRows *rows, IndexPages *pages, NewestRows *newest)
 }
 
 /*
- * The leaf pages of n random rows are a share 1 - exp(-n / leaf_pages) of all.
- * The placement follows from the number of leaf pages that the newest rows are
- * on, compared with that, and from whether the leaf pages ascend or descend
+ * n random rows are on a fraction 1 - exp(-n / leaf_pages) of all leaf pages.
+ * The placement depends on the number of leaf pages of the newest rows,
+ * relative to that fraction, and on whether the leaf pages ascend or descend
  * with the age of the rows.  Keys that ascend between older ones are on more
- * leaf pages than they fill, and not called ordered.
+ * leaf pages than they fill, and are not called ordered.
  */
 static Placement
 place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,
@@ -356,8 +358,8 @@ place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,
 		all += rows->rows[i].is_sampled ? rows->per_sampled : 1;
 
 	/*
-	 * if keys ascend in many places, only a larger number of rows contains
-	 * several of each place, or shows that the places have no order
+	 * if keys ascend in many places, only a larger number of rows has several
+	 * rows in each place, or shows that the places are in no order
 	 */
 	share = Min(share, all_leaves / distinct_pages(sample->leaf_pages, rows->count));
 	if (correlation(rows, count) >= ORDERED_CORRELATION ||
@@ -377,11 +379,12 @@ place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,
 }
 
 /*
- * The full-page images of the rows of a checkpoint interval.  A leaf page that
- * a split made needs none, but a split also changes the page above and the next
- * leaf, which is the last one of a group for as many splits as there are groups
- * among the leaf pages.  For more rows than were located, the number of leaf
- * pages is extrapolated by the power that the halves of the newest rows suggest.
+ * The expected full-page images for the rows of a checkpoint interval.  A leaf
+ * page that a split created needs none, but a split also changes the page above
+ * and the next leaf page.  In a fraction groups / leaves of the splits, the next
+ * leaf page is outside the group and needs another image.  If there are more
+ * rows than were located, the number of leaf pages is extrapolated by a power
+ * law, with the exponent from half of the newest rows to all of them.
  */
 static double
 expected_images(const NewRows *rows, const NewestRows *newest, const LeafSample *sample,
@@ -409,9 +412,10 @@ expected_images(const NewRows *rows, const NewestRows *newest, const LeafSample 
 }
 
 /*
- * Does only built-in code compare the values of the key columns, and can any
- * bytes be such values?  Arrays, rows and ranges are compared by the functions
- * of their elements, and have a structure that check_page() does not check.
+ * Are the key columns compared by built-in code only, and is any sequence of
+ * bytes a value of their types?  Arrays, rows and ranges are compared by the
+ * functions of their elements, and have a structure that check_page() does not
+ * check.
  */
 static bool
 is_compared_safely(Relation index)
@@ -431,9 +435,9 @@ is_compared_safely(Relation index)
 }
 
 /*
- * Find the leaf pages of the newest rows, at most a given number, and evaluate
- * them.  Expressions and predicates are not evaluated, so that an index with
- * one has no newest rows.
+ * Find the leaf pages of the newest rows and evaluate them.  Expressions and
+ * predicates are not evaluated, so that an index that has one has no newest
+ * rows.
  */
 NewestRows
 read_newest_rows(Relation index, Relation table, const LeafSample *sample,

@@ -2,10 +2,11 @@
  * pages.c
  *	  Copies of pages, and searches in them.
  *
- * Without checksums, the server notices a damaged page only by its header, and
+ * Without checksums, the server detects a damaged page only by its header, and
  * queries follow the line pointers.  The report reads pages that no query has
- * to read, so it must not end the server.  Therefore, the tuples of a copy lie
- * within the page, and their values within them: the conditions of amcheck.
+ * to read, so that it must not crash the server.  Therefore, it checks, like
+ * amcheck, that the tuples of a copy lie within the page, and their values
+ * within the tuples.
  */
 #include "postgres.h"
 
@@ -18,7 +19,7 @@
 #include "advisor.h"
 #include "compat.h"
 
-/* Values in an index are not stored elsewhere, and those of a table only on pages. */
+/* Is the value in a form that can be on a page?  Only those of tables can point to TOAST, and only on disk. */
 static bool
 has_stored_form(struct varlena *value, Size size, bool is_index)
 {
@@ -142,7 +143,7 @@ check_page(Relation relation, BlockNumber block, Page page)
 						RelationGetRelationName(relation), block)));
 }
 
-/* Copy a page, also one of a table, and check it; false if it was never used. */
+/* Copy a page of an index or a table, and check it; false if it was never used. */
 bool
 copy_page(Relation relation, BlockNumber block, BufferAccessStrategy strategy,
 		  Page copy)
@@ -165,7 +166,7 @@ copy_page(Relation relation, BlockNumber block, BufferAccessStrategy strategy,
 	return used;
 }
 
-/* A copy of a page; NULL if it was never used, or no more may be read. */
+/* A copy of a page; NULL if the page was never used, or no more pages may be read. */
 Page
 get_page(IndexPages *pages, BlockNumber block)
 {
@@ -187,7 +188,7 @@ get_page(IndexPages *pages, BlockNumber block)
 	return pages->pages[i];
 }
 
-/* A copy of a leaf page; NULL also if the page is no leaf any more. */
+/* The same for a leaf page; NULL also if the page is no longer a leaf. */
 Page
 get_leaf(IndexPages *pages, BlockNumber block)
 {

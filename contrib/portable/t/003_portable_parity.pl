@@ -68,6 +68,20 @@ is(ask(q{BEGIN;
 	SELECT idgen.purge_creations(), idgen.trim_creations(1000); ROLLBACK}, 'p'), '0|0',
 	'where nothing is to be deleted, nothing is');
 
+# --- A rule that is dropped: the session keeps the plan without the INSERT ------
+my $create = q{SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000f', gen_random_uuid(), 'n')};
+for ([ c => ['42501'], "t\nf" ], [ p => [ '42501', '42501' ], 't' ])
+{
+	my ($edition, $errors, $rows) = @$_;
+	my ($stdout, $stderr) = psql_said(qq{BEGIN;
+		CREATE RULE nothing AS ON INSERT TO idgen.creation_identifiers DO INSTEAD NOTHING;
+		\\set ON_ERROR_ROLLBACK on
+		$create; DROP RULE nothing ON idgen.creation_identifiers; $create; DISCARD PLANS; $create; ROLLBACK},
+		database => $edition, on_error_stop => 0);
+	is_deeply([ [ $stderr =~ /ERROR:  (\w{5})/g ], $stdout ], [ $errors, $rows ],
+		"$edition: create_once() after a rule, after it is dropped, and after DISCARD PLANS");
+}
+
 # --- A trigger, besides sql/trigger_rows.sql: the extension sees the row as the table's owner ---
 ask(q{
 	CREATE ROLE app LOGIN;
