@@ -57,7 +57,7 @@ for my $time (1 .. 3)
 is(join(' ', grep { $_ ne '53100' } sort keys %{ $load->errors }), '',
 	'all errors are 53100, and no session was lost');
 like(slurp_file($node->logfile), qr/ERROR:  could not extend file ".*": No space left on device/,
-	'... as docs/operations.md says');
+	'... of files that cannot grow');
 is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'), $started, 'the server did not restart');
 
 # --- The WAL ----------------------------------------------------------------
