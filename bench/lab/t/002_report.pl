@@ -59,20 +59,25 @@ is($stderr, $has_matplotlib ? '' : "report.py: no pictures: matplotlib is missin
 
 # bigint has 171 times 1.04, 0.97 and 0.99
 like($markdown, qr/^\| 200 rows a minute \| 0 \| 171 \(166–178\) \| 4,104 \(/m, 'the mean, and its range');
-like($markdown, qr/^\| rate \| years \| `bigint` .* \| `mine` \| random : keyed_comb \|/m, 'columns of keys, ratios');
-like($markdown, qr/^\| 20 rows a minute \| 1 \| .* \| 19\.2 \| 1\.19 \| 1\.12 \|$/m, 'ratios of means');
+like($markdown, qr/^\| rows \| new rows \| `bigint` .* \| `mine` \| random : keyed_comb \|/m,
+	'columns of keys, ratios');
+like($markdown, qr/^\| 20 rows a minute \| 5,000 \| .* \| 19\.2 \| 1\.19 \|$/m, 'ratios of means');
 like($markdown, qr/^\| usual, 5 years, VACUUM \|  \| 171 /m, 'a point without x');
 like($markdown, qr/^\| `mine` \| uuid \| `f\('a\\\|b', "x" < 3 && true\)` \|$/m, 'special characters are escaped');
 like($markdown, qr/^\| `random` \| 200 \| 50 of 50 pages \|$/m, 'heat: rows and pages');
 my @headings = $markdown =~ /^## (.*)/mg;
-is_deeply([ $markdown =~ /^- \[(.*)\]\(#/mg ], \@headings, 'the report lists its contents');
 my $picture = qr/!\[.*\]\(.*\)|No picture: .*/;
-my $conditions = qr/Conditions: 2031-02-03; PostgreSQL 15\.20; 2 cores; .* Run: `bench\/lab\/run\.sh --quick`\./;
+like($markdown, qr/conditions are: 2031-02-03; PostgreSQL 15\.20; 2 cores; 8\.0 GB of memory; full_page_writes on\.$/m,
+	'the common conditions');
+my $conditions = qr/Conditions: shared_buffers (?:4|256)MB.* Run: `bench\/lab\/run\.sh --quick`\./;
 like($markdown, qr/^## \Q$_\E\n\n[A-Z].*\.\n\n(?:$picture\n\n)?$conditions\n\n(?:\*\*.*\*\*\n\n)?\| /m,
 	"$_: the text, the picture, the conditions, the table")
   for grep { $_ ne 'Keys' } @headings;
-like($markdown, qr/ 8\.0 GB of memory; shared_buffers 4MB;.* shared_buffers 256MB;.* rows 300,000\. /s,
-	'the conditions are those of the scene');
+like($markdown, qr/^Conditions: shared_buffers 4MB\. .*^Conditions: shared_buffers 256MB; rows 300,000\. /ms,
+	'the conditions of a scene');
+my ($rates) = $markdown =~ /^(## Slow tables.*?)^## /ms;
+like($rates, qr/WAL.* 5 minutes \| 1 .* 30 minutes \| 1 .*Index.* 5 minutes \| 1 /s, 'a row for each series');
+unlike($rates, qr/Index, .* 30 minutes/s, 'except those that repeat others');
 
 # The same input again, in folders of a folder, and stored
 report("$tmp/both", '--out', "$tmp/three");
@@ -89,8 +94,18 @@ like($of_stored, qr/^Conditions: .* Run: `bench\/lab\/run\.sh --quick`\Q$link\E\
 my $sample = slurp_file("$tmp/stored/sample.csv");
 my $two = folder('two', 'a.csv' => $sample, 'b.csv' => $sample =~ s/15\.20/18.6/r);
 report($two);
-like(slurp_file("$two/report.md"), qr/^\| 200 rows a minute \| 0 \|.*^\| 200 rows a minute, PostgreSQL 18 \| 0 \|/ms,
+my $report = slurp_file("$two/report.md");
+like($report, qr/^\| 200 rows a minute \| 0 \|.*^\| 200 rows a minute, PostgreSQL 18 \| 0 \|/ms,
 	'a run of another version has rows of its own');
+like($report, qr/^Conditions: shared_buffers .* Run: .* PostgreSQL 18\.6; shared_buffers .* Run: /m,
+	'... and conditions');
+
+# A run of the second of two series
+my $index = join '', map { "rates,uuid_v7,a checkpoint every 30 minutes,$_,1,index_bytes_per_row,40\n" } 1, 20;
+$report = folder('series', 'measurements.csv' => $head . $index);
+report($report);
+like(slurp_file("$report/report.md"), qr/^\| a checkpoint every 30 minutes \| 20 \| 40/m,
+	'a series without others is shown');
 
 # Which ratios are stated: measurements of keyed COMBs and of version 7
 for (
