@@ -25,7 +25,7 @@ SHLIB_EXPORTS = exports.txt
 override autodepend = yes
 
 REGRESS = install interface callable generate within decode text other_schemes validate creation creation_errors creation_transactions min_max schemes runs keyed_comb randomness within_numbers int_ids id_domains trigger trigger_rows keys hostile_triggers catalogs errors
-REGRESS_OPTS = --load-extension=idgen
+REGRESS_OPTS = --load-extension=idgen --encoding=UTF8 --no-locale
 ISOLATION = create_once create_once_snapshot create_once_reindex forget_creation check_recent_id
 ISOLATION_OPTS = --load-extension=idgen
 

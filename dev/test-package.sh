@@ -57,7 +57,8 @@ test_debian() {
             apt-get -q build-dep -y --no-install-recommends .
             dpkg-buildpackage -us -uc
             command=$(grep -o "apt-get install [^\`]*" dev/packaging/README.md)
-            bash -exc "${command//18/$1} -y"
+            command=${command//18/$1}
+            bash -exc "${command//1.0.0-1/$version} -y"
             ! dpkg-query -W "postgresql-$1-idgen*-dbgsym")
         autopkgtest --no-built-binaries postgresql-idgen_*.dsc postgresql-"$1"-idgen{,-advisor}_*.deb -- null
         apt-get -q purge -y "postgresql-$1-idgen" "postgresql-$1-idgen-advisor"'
