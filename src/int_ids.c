@@ -212,8 +212,9 @@ int_id_part(FunctionCallInfo fcinfo, const IntIdLayout *layout,
 }
 
 /*
- * The bound at the timestamp in argument 0, counted from argument 1: 0 before
- * the epoch, and the greatest identifier after the last tick.
+ * The lower bound of identifiers at the timestamp in argument 0, with the
+ * epoch in argument 1: 0 before the epoch, and the greatest identifier after
+ * the last tick.
  */
 static Datum
 int_id_floor(FunctionCallInfo fcinfo, const IntIdLayout *layout)

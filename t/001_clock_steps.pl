@@ -66,8 +66,8 @@ is(ask(q{SELECT count(*) FROM made
 		WHERE idgen.comb_timestamp(comb) NOT BETWEEN date_trunc('milliseconds', clock) AND clock_after}),
 	'0', 'comb() contains the time of the clock');
 
-# Those that are ordered "within a session" in docs/choosing.md do not follow it back. Version 1 counts the same ticks
-# as version 6.
+# Generators that docs/choosing.md calls ordered "within a session" do not step back. Version 1 counts the same ticks as
+# version 6.
 my $ordered = join "\n", map { $_->[0] } grep { ($_->[2] // '') =~ /^within a session/ }
   Page->new('choosing')->table('All keys');
 my @ordered = grep { $ordered =~ /`$_\(/ } @generators;
@@ -97,7 +97,7 @@ is(ask(q{SELECT extract(epoch FROM max(idgen.uuid_timestamp(uuid_v1)) - min(idge
 		FROM made WHERE phase = 'standing still'}) + 0, 2999,
 			'10000 rows advance versions 1, 6 and 13 by one tick for each value');
 
-# When the clock is ahead of the last identifier, they follow it.
+# When the clock is ahead of the last identifier, these generators follow it.
 is(ask(q{SELECT first >= date_trunc('milliseconds', first_clock) AND last <= last_clock + interval '1 ms'
 		FROM phase WHERE phase = 'ahead an hour'}), 't',
 			'when the clock is ahead of the last identifier, version 7 follows it');
@@ -128,8 +128,8 @@ SKIP:
 	$session->quit;
 	$node->stop;
 
-	# The last second but one that 32 bits can hold. One ObjectId more than the counter
-	# has values takes two seconds, whatever value the counter begins with.
+	# The last second but one that 32 bits can hold. One more ObjectId than the counter has values uses two seconds,
+	# whatever the counter's first value is.
 	FakeClock::start_still($node, 2**32 - 2);
 	$session = session();
 	$session->ask(q{CREATE FUNCTION number(text) RETURNS bigint LANGUAGE sql

@@ -72,7 +72,7 @@ for my $loaded ('loaded on demand', 'loaded by the postmaster')
 	}
 	check_parallel_plan($_, $loaded) for sort keys %generators;
 
-	# The primary key rejects a repeated value, and pgbench fails.
+	# A repeated value would violate the primary key, and pgbench would fail.
 	my $before = ask('SELECT count(*) FROM everything');
 	$node->command_like([ 'pgbench', '--no-vacuum', '--client=5', '--jobs=2', '--transactions=20', "--file=$script",
 		'postgres' ],

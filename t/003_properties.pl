@@ -99,7 +99,7 @@ broken('shared arguments have the same order',
 broken('a clock is the last argument',
 	sub { my ($function, @arguments) = @_; pop @arguments; return grep { $_ eq 'clock' } map { $_->[0] } @arguments });
 
-# NULL stands for what a function reads, or for a default that is NULL; otherwise it is an error.
+# NULL is valid for a value that a function reads, and for an argument whose default is NULL; otherwise it is an error.
 ask('CREATE SEQUENCE numbers');
 my $is_read = qr/^(?:id|masked|permuted|instant|start|stop|created_at)$/;
 broken('NULL is an error unless it is the default, or what is read',
@@ -121,7 +121,7 @@ broken('NULL is an error unless it is the default, or what is read',
 # --- Random arguments -----------------------------------------------------------
 my %raised;    # by function and SQLSTATE, '' for a result
 
-# The states that the list does not have for the function
+# The SQLSTATEs that the list does not have for their function
 sub undocumented
 {
 	my $states = shift;
@@ -157,7 +157,7 @@ for my $encoding ('SQL_ASCII', 'UTF8')
 		$calls{$function}{$state} = $raised{$function}{$state} = 1;
 	}
 	is(undocumented(\%calls), '', "$encoding: only documented errors (IDGEN_SEED=$seed)");
-	# (hmac_comb() and hmac_comb_at() do in the properties: a random text is the name of no key.)
+	# (hmac_comb() and hmac_comb_at() return results in the properties, since no key has a random text as its name.)
 	is(join(' ', grep { !$calls{$_}{''} && !/^hmac_comb/ } sort keys %calls), '',
 		"$encoding: each function returned a result");
 
@@ -176,7 +176,7 @@ for my $encoding ('SQL_ASCII', 'UTF8')
 }
 
 # --- Every documented SQLSTATE --------------------------------------------------
-# Calls that raise what random arguments may miss; in SQL_ASCII, chr(255) is not UTF-8
+# Calls that raise SQLSTATEs that random arguments may not; in SQL_ASCII, chr(255) is not UTF-8
 my $v7 = q{'017f22e2-79b0-7cc3-98c4-dc0c0c07398f'};
 my $late = q{'infinity')};
 for my $call (

@@ -104,7 +104,7 @@ chomp(my $cc = `$ENV{PG_CONFIG} --cc` || 'cc');
 my $library = "$folder/random_source.so";
 my $compiled = system("$cc -shared -fPIC -o $library $FindBin::RealBin/lib/random_source.c 2>/dev/null") == 0;
 my $start = sub { local %ENV = (%ENV, LD_PRELOAD => $library, IDGEN_RANDOM => $folder); return $node->start(@_) };
-# The next request of this process fails, which empties the file; 0: each request of all
+# Make the next request of a process fail, which empties the file; 0: each request of all processes
 my $fail = sub { unlink "$folder/fail"; append_to_file("$folder/fail", $_[0]) };
 
 SKIP:

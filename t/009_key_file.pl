@@ -174,7 +174,7 @@ $session = session();
 my $pid = $session->{pid};
 my $in_session = sub { return $session->ask($_[0] // $Masks::permute) };
 
-# Is a key in the memory of a process?  Undefined if that cannot be read.
+# Whether a key is in the memory of a process; undefined if the memory cannot be read
 sub is_in_memory
 {
 	my ($process, $bytes) = @_;

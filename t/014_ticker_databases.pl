@@ -67,7 +67,7 @@ scenario('undecided',
 	[ 1, 'restarted behind a savepoint', "BEGIN; SAVEPOINT s; $restart; VALUES; ROLLBACK TO s; COMMIT; VALUES" ],
 	[ 2, 'the other session' ]);
 
-# A greater mark of a sequence that a rename put in its place is not that of the old sequence.
+# After a rename, the greater mark of the sequence in its place is not taken for that of the old sequence.
 my $spares = for_marks("CREATE SEQUENCE MARK_2; SELECT setval('MARK_2', last_value + (60::bigint << 28)) FROM MARK");
 my $renames = join('; ', for_marks('ALTER SEQUENCE MARK SET SCHEMA public'),
 	map { "ALTER SEQUENCE idgen.${_}_mark_2 RENAME TO ${_}_mark" } @functions);

@@ -1,6 +1,6 @@
 # hmac_comb(), hmac_comb_at() and their checks: the keys are those of docs/keyed-comb.md, also of the program on that
-# page; hmac_comb() gives those of the present only; keys outside the window are refused; and no role that may not use a
-# key learns a time by it, in no database.
+# page; hmac_comb() gives those of the present only; keys outside the window are refused; and a role that may not use a
+# key does not learn a time from it, in any database.
 
 use IPC::Run;
 use KeyedPrefix;

@@ -1,6 +1,6 @@
-# Sessions that look at a ticker's sequence while others replace it, lock the catalogs that they read, and send
-# invalidations: the server continues, no session waits without end, and no value is repeated.
-# (With nothing in the caches: dev/test-assertions.sh.)
+# Sessions look at a ticker's sequence while other sessions replace it, lock the catalogs that the first ones read, and
+# send invalidations: the server continues, no session waits forever, and no value is repeated. (With nothing in the
+# caches: dev/test-assertions.sh.)
 
 use Server;
 

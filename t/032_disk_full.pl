@@ -46,7 +46,7 @@ my $started = $node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()');
 for my $time (1 .. 3)
 {
 	my ($full, $taken) = (count_of('53100'), taken());
-	# none is due while the disk is full: without space for a file of its own, a checkpoint ends all sessions
+	# so that no checkpoint is due while the disk is full: one that cannot write a file ends all sessions
 	$node->safe_psql('postgres', 'CHECKPOINT');
 	fill_disk('data');
 	$load->run_until(sub { count_of('53100') >= $full + 50 && taken() >= $taken + 2000 });
@@ -65,7 +65,7 @@ for my $time (1 .. 3)
 {
 	my $log_size = -s $node->logfile;
 	my $panicked = sub { slurp_file($node->logfile, $log_size) =~ /PANIC: .*No space left on device/ };
-	# no checkpoint recycles WAL, which could go on for ever in the segments that are there
+	# keep checkpoints from recycling WAL segments, with which writing could continue forever
 	$node->safe_psql('postgres', "SELECT pg_create_physical_replication_slot('held', true)");
 	fill_disk('wal');
 	$load->run_until($panicked);

@@ -151,7 +151,7 @@ my $schema_made = in_shop($schema);
 is($schema_made, "$superuser|-=USAGE $superuser=CREATE $superuser=USAGE",
 	'only the superuser has CREATE on the schema');
 
-# Default privileges do not count, nor does a default tablespace.
+# Neither default privileges nor a default tablespace has an effect.
 is(as('stranger', 'ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC'), '', 'another role has default privileges');
 my @kinds = qw(TABLES SEQUENCES SCHEMAS FUNCTIONS);
 in_shop(join(';', 'SET allow_in_place_tablespaces = on', q{CREATE TABLESPACE elsewhere LOCATION ''},

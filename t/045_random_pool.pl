@@ -22,7 +22,7 @@ sub places
 	return @places;
 }
 
-# 64-bit numbers at the value that places() found, and behind it
+# The 64-bit numbers at an address that places() found, and after it
 sub numbers_at
 {
 	my ($pid, $place, $count) = @_;

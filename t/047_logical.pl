@@ -26,7 +26,8 @@ sub subscribe
 }
 
 # --- Rows ------------------------------------------------------------------------
-# Columns of every kind, on a ticker, of other generators and of an id domain; one has a default on the subscriber only.
+# Columns whose defaults are functions on a ticker and other generators, and one of an id domain; one column has a
+# default on the subscriber only.
 my %columns = (
 	id => 'snowflake()', js_id => 'js_id()', decimal_id => 'decimal_id()', ordered => 'uuid_v7_ordered()',
 	object => 'object_id()', account => q{prefixed_id_from_uuid('acct', idgen.uuid_v4())});
@@ -63,7 +64,8 @@ is(outcome(q{INSERT INTO rows (checked) VALUES (idgen.uuid_v7('2020-01-01'))}, n
 	'the trigger refuses a row from a client that it lets pass as a replicated one');
 
 # --- Both directions --------------------------------------------------------------
-# Both execute a command with entities of their own before they get the other's row, and one more statement before that.
+# Before each server receives the other's rows, it executes one more statement, and then the same command with an entity
+# of its own.
 SKIP:
 {
 	skip 'both directions require PostgreSQL 16', 1 if $version < 160000;
@@ -125,8 +127,8 @@ ask($east, "SELECT idgen.forget_creation($command)");
 $east->wait_for_catchup('commands');
 is(create_once($west, 3), '3|t', 'forget_creation() is replicated');
 
-# The command reaches the west before the east's row does: both servers record it,
-# and the row cannot be applied until the west deletes its own.
+# The command reaches the west before the east's row does: both servers record the command, and the row cannot be
+# applied until the west deletes its own record.
 my $log_before = -s $west->logfile;
 is(create_once($east, 4), '4|t', 'sent to both servers before it is replicated, both record it');
 $west->wait_for_log(qr/(violates unique constraint|already exists in unique index) "creation_identifiers_pkey"/,

@@ -1,5 +1,5 @@
-# The administrator's tasks in docs/operations.md and docs/security.md, by the pages' own statements: restoring parts of
-# a database, replacing the installer, what the installer can do, purges, even while the clock is ahead, and a crash
+# The administrator's tasks in docs/operations.md and docs/security.md, with the statements of the pages: restores of
+# parts of a database, a new installer, the installer's abilities, purges (also while the clock is ahead), and a crash
 # without synchronous_commit. (Whole dumps: t/042_restore.pl; prefixes in them: t/005_text_ids.pl.)
 
 use FakeClock;
@@ -336,7 +336,7 @@ ok((grep { $_->[0] eq "42809, `$session->{message}`" } $page->table('Troubleshoo
 ask('ALTER TABLE idgen.creation_identifiers SET LOGGED', 'source');
 is($session->ask($record), 't', 'until it is logged');
 
-# A SERIALIZABLE call inserts without a search, and so waits only then.
+# A SERIALIZABLE call inserts without a search, and so waits only in the insertion.
 my ($altering, $watching) = map { session(database => 'source') } 1 .. 2;
 $altering->ask('BEGIN; ALTER TABLE idgen.creation_identifiers SET UNLOGGED');
 $session->ask('SET default_transaction_isolation = serializable');

@@ -1,5 +1,5 @@
-# A tenant is a role with CREATEDB and a database of its own. What can it do to the other databases of the server? All
-# functions that have an effect beyond their database; docs/security.md names them.
+# A tenant is a role with CREATEDB and a database of its own. What can it do to the other databases of the server? The
+# test calls all functions that have an effect beyond their database; docs/security.md names them.
 
 use Functions;
 use Page;
@@ -65,13 +65,13 @@ for my $arguments (q{'hmac_comb'}, q{'hmac_comb', 'area=orders', 'key_name=defau
 is(as('tenant', q{DROP EXTENSION idgen CASCADE; CREATE EXTENSION idgen; SELECT idgen.permute(1, 'orders')}), '42501',
 	'nor after it has installed it again');
 
-# A superuser grants what the tenant may use, for all keys that the database sees.
+# Only a superuser can grant the tenant EXECUTE, which is for all keys that the database sees.
 ask("GRANT EXECUTE ON FUNCTION idgen.unmask_uuid_v7 TO tenant", 'theirs');
 like(as('tenant', $unmask), qr/^\d{4}-/, 'with a grant of a superuser, the tenant reads a mask of the shop');
 as('tenant', 'GRANT EXECUTE ON FUNCTION idgen.unmask_uuid_v7 TO clerk');
 is(as('clerk', $unmask), '42501', '... but cannot grant the right to others');
 
-# A function of the superuser for one key does not call what the tenant puts in the place of the extension.
+# A function of the superuser for one key does not call functions that the tenant creates in place of the extension.
 ask(q{
 	CREATE FUNCTION permuted(n bigint) RETURNS bigint LANGUAGE sql STABLE SECURITY DEFINER
 	BEGIN ATOMIC

@@ -1,4 +1,4 @@
-# What a role can do with EXECUTE on a function that uses keys, and which ways lead to this right, as docs/security.md
+# What a role can do with EXECUTE on a function that uses keys, and how a role can get this right, as docs/security.md
 # says: grants, templates, dumps, and functions of a superuser.
 
 use Functions;

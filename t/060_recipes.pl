@@ -223,7 +223,7 @@ sub events
 	$reader->ask($recipe->prepared($feed)
 		. 'PREPARE naive(bigint, uuid) AS SELECT $1, id FROM events WHERE id > $2 ORDER BY id;');
 
-	# The first transaction is committed last, and has the first event and the last.
+	# The first transaction inserts the first event and the last, and is committed last.
 	$one->ask("BEGIN; $insert");
 	$two->ask($insert);
 	my ($early) = events('naive', 0, $zero);
@@ -340,7 +340,7 @@ my %exists = map { $_ => 1 } split /\n/, ask(q{SELECT proname FROM pg_proc WHERE
 # An expression of the page, with the schema before idgen's functions
 sub qualified { return $_[0] =~ s/^`|`$//gr =~ s/\b(\w+)(?=\()/$exists{$1} ? "idgen.$1" : $1/ger }
 
-# An expression of a value
+# The result of an expression for a value
 sub value
 {
 	my ($expression, $type, $value, $column) = @_;

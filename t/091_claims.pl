@@ -7,7 +7,7 @@ use Text::ParseWords qw(quotewords shellwords);
 # The text of a page in one line, without headings, blocks of code and the targets of links
 sub text_of
 {
-	# the sizes and names of types in choosing.md's table of all keys are no figures
+	# the sizes and names of types in choosing.md's table of all keys are not figures
 	return slurp_file(shift) =~ s/^\| key \| bytes \|.*?\n\n//msr =~ s/^```.*?^```//msgr =~ s/^(?:#| {4}).*$//mgr
 	  =~ s/\]\([^)]*\)/]/gr =~ s/\s+/ /gr;
 }
@@ -73,7 +73,7 @@ for my $entry (@entries)
 }
 
 # --- Figures and "reveals" without a claim ----------------------------------------------------
-# Numbers of versions, of specifications and of errors are no figures.
+# Numbers of versions, of specifications and of errors are not figures.
 my $no_figure = qr/`[^`]*`
 	|(?i:PostgreSQL|versions?|from\ version|section)\ [\d., and]+
 	|(?:RFC\ |SHA-|SipHash-2-)\d+

@@ -186,7 +186,7 @@ our @of_keys = sort map { $_->{name} } grep { $_->{kind} eq 'key' || $_->{name} 
 our @sequences = (map({ "${_}_mark" } @tickers), 'decimal_id_counter');
 
 # Kind and attributes, and why the parallel mark is right. Workers have the leader's settings, snapshot and time of the
-# statement; what else a process keeps, such as keys, counts and random bits, they do not.
+# statement; they do not have the leader's other state, such as keys, counts and random bits.
 our %reason_of = (
 	'generator vs' => 'each process counts and draws for itself',
 	'generator vu' => 'increases a sequence',
