@@ -76,7 +76,7 @@ type "Invoice_ID" does not exist
 relation with OID 0 does not exist
 key "elsewhere" does not exist
 key "missing" does not exist
-key "xxx
+42704; key "
 column "nothing" of relation "t" does not exist
 column "ctid" of relation "t" does not exist
 identifier scheme "serial" does not exist

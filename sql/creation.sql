@@ -3,30 +3,29 @@
 \set SHOW_CONTEXT never
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
+CREATE FUNCTION command(n int) RETURNS uuid IMMUTABLE LANGUAGE sql
+    RETURN ('c0000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid;
+CREATE FUNCTION entity(n int) RETURNS uuid IMMUTABLE LANGUAGE sql
+    RETURN ('e0000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid;
 
 --
 -- create_once
 --
 
 -- the first call records the proposed id; later calls return it
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000001', 'e0000000-0000-4000-8000-000000000001'::uuid,
-    'order');
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000001', 'e0000000-0000-4000-8000-000000000002'::uuid,
-    'order');
-SELECT * FROM idgen.create_once(command_id => 'c0000000-0000-7000-8000-000000000001', command_name => 'order',
-                                proposed_id => 'e0000000-0000-4000-8000-000000000003'::uuid);
+SELECT * FROM idgen.create_once(command(1), entity(1), 'order');
+SELECT * FROM idgen.create_once(command(1), entity(2), 'order');
+SELECT * FROM idgen.create_once(command_id => command(1), command_name => 'order', proposed_id => entity(3));
 
 -- with a bigint
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000002', 42, 'order');
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000002', 43, 'order');
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000003', -9223372036854775808, 'order');
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000003', 0::bigint, 'order');
+SELECT * FROM idgen.create_once_bigint(command(2), 42, 'order');
+SELECT * FROM idgen.create_once_bigint(command(2), 43, 'order');
+SELECT * FROM idgen.create_once_bigint(command(3), -9223372036854775808, 'order');
+SELECT * FROM idgen.create_once_bigint(command(3), 0::bigint, 'order');
 
 -- with a text
-SELECT length(entity_text), created
-FROM idgen.create_once_text('c0000000-0000-7000-8000-000000000005', repeat('x', 255), 'order');
-SELECT length(entity_text), created
-FROM idgen.create_once_text('c0000000-0000-7000-8000-000000000005', 'another', 'order');
+SELECT length(entity_text), created FROM idgen.create_once_text(command(5), repeat('x', 255), 'order');
+SELECT length(entity_text), created FROM idgen.create_once_text(command(5), 'another', 'order');
 -- with each text that idgen makes; the portable edition makes no ObjectId
 DO $$
 DECLARE
@@ -59,58 +58,51 @@ SELECT call, state_of(call) FROM (VALUES
     ($$create_once_text(gen_random_uuid(), repeat('x', 256), 'order')$$),
     ($$create_once_text(NULL, repeat('x', 256), 'order')$$)) v (call);
 DROP FUNCTION state_of;
-SELECT * FROM idgen.create_once_text('c0000000-0000-7000-8000-000000000008', '', 'order');
-SELECT * FROM idgen.create_once_text('c0000000-0000-7000-8000-000000000008', repeat('x', 1000000), 'order');
+SELECT * FROM idgen.create_once_text(command(8), '', 'order');
+SELECT * FROM idgen.create_once_text(command(8), repeat('x', 1000000), 'order');
 
 -- with a name and a request
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000004'::uuid,
-    'open account', '{"owner": "Ada", "limit": 1.50}');
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000005'::uuid,
-    'open account', '{"limit": 1.5, "owner": "Ada"}');
+SELECT * FROM idgen.create_once(command(4), entity(4), 'open account', '{"owner": "Ada", "limit": 1.50}');
+SELECT * FROM idgen.create_once(command(4), entity(5), 'open account', '{"limit": 1.5, "owner": "Ada"}');
 
 SELECT command_id, command_name, entity_id, entity_number, left(entity_text, 10) AS entity_text, request_hash,
        created_at = now() AS created_now
 FROM idgen.creation_identifiers ORDER BY command_id;
 
 -- a recorded command id with another request, name or type of id is an error
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000005'::uuid,
-    'open account', '{"owner": "Bob", "limit": 1.50}');
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000005'::uuid,
-    'close account', '{"owner": "Ada", "limit": 1.50}');
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000005'::uuid,
-    'open account');
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000001', 'e0000000-0000-4000-8000-000000000005'::uuid,
-    'order', 'null');
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000001', 42, 'order');
-SELECT * FROM idgen.create_once_text('c0000000-0000-7000-8000-000000000002', '42', 'order');
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000005', 'e0000000-0000-4000-8000-000000000005'::uuid,
-    'order');
+SELECT * FROM idgen.create_once(command(4), entity(5), 'open account', '{"owner": "Bob", "limit": 1.50}');
+SELECT * FROM idgen.create_once(command(4), entity(5), 'close account', '{"owner": "Ada", "limit": 1.50}');
+SELECT * FROM idgen.create_once(command(4), entity(5), 'open account');
+SELECT * FROM idgen.create_once(command(1), entity(5), 'order', 'null');
+SELECT * FROM idgen.create_once_bigint(command(1), 42, 'order');
+SELECT * FROM idgen.create_once_text(command(2), '42', 'order');
+SELECT * FROM idgen.create_once(command(5), entity(5), 'order');
 
 -- at each isolation level
 BEGIN ISOLATION LEVEL REPEATABLE READ;
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 1, 'order');
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 2, 'order');
+SELECT * FROM idgen.create_once_bigint(command(6), 1, 'order');
+SELECT * FROM idgen.create_once_bigint(command(6), 2, 'order');
 COMMIT;
 BEGIN ISOLATION LEVEL SERIALIZABLE;
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 3, 'order');
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000007', 4, 'order');
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000007', 5, 'order');
+SELECT * FROM idgen.create_once_bigint(command(6), 3, 'order');
+SELECT * FROM idgen.create_once_bigint(command(7), 4, 'order');
+SELECT * FROM idgen.create_once_bigint(command(7), 5, 'order');
 COMMIT;
 
 -- a read-only transaction accepts a replay and refuses a creation
 BEGIN READ ONLY;
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 3, 'order');
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000008', 3, 'order');
+SELECT * FROM idgen.create_once_bigint(command(6), 3, 'order');
+SELECT * FROM idgen.create_once_bigint(command(8), 3, 'order');
 ROLLBACK;
 BEGIN READ ONLY ISOLATION LEVEL SERIALIZABLE;
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 3, 'order');
+SELECT * FROM idgen.create_once_bigint(command(6), 3, 'order');
 ROLLBACK;
 
 -- enable_seqscan is restored after the call, also after an error
 SHOW enable_seqscan;
 DO $$
 BEGIN
-    PERFORM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000006', 1, 'another name');
+    PERFORM idgen.create_once_bigint(command(6), 1, 'another name');
 EXCEPTION WHEN check_violation THEN
     RAISE NOTICE 'enable_seqscan is %', current_setting('enable_seqscan');
 END $$;
@@ -178,29 +170,26 @@ DROP FUNCTION hash_of(jsonb);
 --
 -- forget
 --
-SELECT idgen.forget_creation('c0000000-0000-7000-8000-000000000004') AS known,
-       idgen.forget_creation('c0000000-0000-7000-8000-0000000000ff') AS unknown,
+SELECT idgen.forget_creation(command(4)) AS known,
+       idgen.forget_creation(command(99)) AS unknown,
        idgen.forget_creation(NULL) AS null;
-SELECT * FROM idgen.create_once('c0000000-0000-7000-8000-000000000004', 'e0000000-0000-4000-8000-000000000006'::uuid,
-    'order');
+SELECT * FROM idgen.create_once(command(4), entity(6), 'order');
 
 -- several commands for one entity
-SELECT created FROM idgen.create_once('c0000000-0000-7000-8000-000000000009',
-    'e0000000-0000-4000-8000-000000000006'::uuid, 'order');
-SELECT idgen.forget_creation_of('e0000000-0000-4000-8000-000000000006'::uuid) AS two,
-       idgen.forget_creation_of('e0000000-0000-4000-8000-0000000000ff'::uuid) AS none;
+SELECT created FROM idgen.create_once(command(9), entity(6), 'order');
+SELECT idgen.forget_creation_of(entity(6)) AS two, idgen.forget_creation_of(entity(99)) AS none;
 
 -- order 17 and customer 17 are two entities, as number and as text
-SELECT created, idgen.create_once_bigint('c0000000-0000-7000-8000-000000000012', 17, 'customer') AS customer
-FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000011', 17, 'order');
+SELECT created, idgen.create_once_bigint(command(12), 17, 'customer') AS customer
+FROM idgen.create_once_bigint(command(11), 17, 'order');
 SELECT idgen.forget_creation_of_bigint(17, 'invoice') AS none, idgen.forget_creation_of_bigint(17, 'order') AS one,
        idgen.forget_creation_of_bigint(17, 'order') AS gone, idgen.forget_creation_of_bigint(17, NULL) AS null;
-SELECT * FROM idgen.create_once_bigint('c0000000-0000-7000-8000-000000000012', 18, 'customer');
-SELECT created, idgen.create_once_text('c0000000-0000-7000-8000-000000000014', '17', 'customer') AS customer
-FROM idgen.create_once_text('c0000000-0000-7000-8000-000000000013', '17', 'order');
+SELECT * FROM idgen.create_once_bigint(command(12), 18, 'customer');
+SELECT created, idgen.create_once_text(command(14), '17', 'customer') AS customer
+FROM idgen.create_once_text(command(13), '17', 'order');
 SELECT idgen.forget_creation_of_text('17', 'invoice') AS none, idgen.forget_creation_of_text('17', 'order') AS one,
        idgen.forget_creation_of_text('17', 'order') AS gone, idgen.forget_creation_of_text('17', NULL) AS null;
-SELECT * FROM idgen.create_once_text('c0000000-0000-7000-8000-000000000014', '18', 'customer');
+SELECT * FROM idgen.create_once_text(command(14), '18', 'customer');
 
 --
 -- purge, trim
@@ -262,9 +251,9 @@ TRUNCATE idgen.creation_identifiers;
 -- a long name, which is stored out of line, is recorded and compared completely;
 -- a message truncates it
 SELECT string_agg(md5(n::text), '' ORDER BY n) AS long FROM generate_series(1, 1000) n \gset
-SELECT created FROM idgen.create_once_bigint('c0000000-0000-7000-8000-00000000000a', 1, :'long');
-SELECT created FROM idgen.create_once_bigint('c0000000-0000-7000-8000-00000000000a', 1, :'long');
-SELECT command_name = :'long' AS whole FROM idgen.creation_identifiers
-    WHERE command_id = 'c0000000-0000-7000-8000-00000000000a';
-SELECT created FROM idgen.create_once_bigint('c0000000-0000-7000-8000-00000000000a', 1, left(:'long', 31999) || 'y');
-SELECT idgen.forget_creation('c0000000-0000-7000-8000-00000000000a');
+SELECT created FROM idgen.create_once_bigint(command(10), 1, :'long');
+SELECT created FROM idgen.create_once_bigint(command(10), 1, :'long');
+SELECT command_name = :'long' AS whole FROM idgen.creation_identifiers WHERE command_id = command(10);
+SELECT created FROM idgen.create_once_bigint(command(10), 1, left(:'long', 31999) || 'y');
+SELECT idgen.forget_creation(command(10));
+DROP FUNCTION command, entity;

@@ -43,10 +43,6 @@ FROM (VALUES (uuid '017f22e2-79b0-4cc3-98c4-dc0c0c07398f'),
              ('ffffffff-ffff-4fff-bfff-ffffffffffff'),
              ('017f22e2-79b0-4cc3-d8c4-dc0c0c07398f')) v (id);
 
--- short COMB: the default clock is the start of the statement
-SELECT idgen.short_comb_timestamp(idgen.short_comb(), clock => NULL) >= statement_timestamp() - interval '1 minute'
-    AS recent;
-
 -- NULL if the period is before the range of timestamptz
 SELECT idgen.short_comb_timestamp('ffffffff-ffff-4000-8000-000000000000', prefix_bytes => 6, clock => '2022-03-18')
     AS minute_before_epoch,

@@ -10,11 +10,21 @@ SELECT idgen.snowflake();
 SELECT idgen.trace_id();
 SELECT idgen.js_id();
 SELECT idgen.decimal_id();
-SET idgen.node_id = 1024;
-SELECT idgen.snowflake();
+SET idgen.node_id = 0;
+SET idgen.launch_id = 0;
+SELECT idgen.snowflake_node(idgen.snowflake()), idgen.trace_id_node(idgen.trace_id()), idgen.js_id_node(idgen.js_id()),
+       (idgen.decimal_id_parts(idgen.decimal_id())).launch_id;
+SET idgen.node_id = 31;
+SELECT idgen.js_id_node(idgen.js_id());
+SET idgen.node_id = 32;
 SELECT idgen.js_id();
 SET idgen.node_id = 1023;
 SELECT idgen.snowflake_node(idgen.snowflake());
+SET idgen.node_id = 1024;
+SELECT idgen.snowflake();
+SET idgen.node_id = 65535;
+SET idgen.launch_id = 99999;
+SELECT idgen.trace_id_node(idgen.trace_id()), (idgen.decimal_id_parts(idgen.decimal_id())).launch_id;
 SET idgen.node_id = 65536;
 SET idgen.launch_id = 100000;
 

@@ -43,8 +43,6 @@ FROM (VALUES ('default', uuid '018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f', uuid '6c7b
     ('default', '00000000-0000-7000-8000-000000000000', 'f129ce1f-9022-4c70-8d2e-1c6444cd0517'),
     ('default', 'ffffffff-ffff-7fff-bfff-ffffffffffff', 'de644849-56c6-445c-b8ee-22d7ac0d9e61'),
     ('other', '018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f', 'dacf42f8-02fa-454f-9c8e-92735142cdfa')) v (key_name, id, masked);
-SELECT idgen.mask_uuid_v7('018f2d9f-9a2a-4def-8c3f-7b1a2c4d5e6f');
-SELECT idgen.mask_uuid_v7(NULL), idgen.unmask_uuid_v7(NULL);
 
 -- permutations: the results of t/lib/mask.py
 SELECT id, area, max_value, idgen.permute(id, area, max_value) = permuted AS agrees,
@@ -54,11 +52,36 @@ FROM (VALUES (1, 'orders', 9007199254740991, 4574719213015915),
     (17, 'orders', 1000000, 802372), (1, 'orders', 2, 2),
     (1, 'orders', 9223372036854775807, 7308204716604763897)) v (id, area, max_value, permuted);
 SELECT idgen.permute(1, 'orders') = idgen.permute(1, 'orders', 9007199254740991, 'default') AS has_default_key;
-SELECT idgen.permute(9007199254740992, 'orders');
-SELECT idgen.permute(1, NULL);
-SELECT idgen.permute(1, 'orders', NULL);
-SELECT idgen.permute(1, 'orders', 1);
-SELECT idgen.permute(1, 'orders', 2, NULL);
+
+-- arguments that are refused, and NULL for what is read; lines that this database does not find or that cannot be used
+CREATE FUNCTION outcome(call text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    result text;
+    detail text;
+BEGIN
+    EXECUTE 'SELECT (idgen.' || call || ')::text' INTO result;
+    RETURN coalesce(result, 'null');
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, result = PG_EXCEPTION_HINT;
+    RETURN concat_ws('; ', SQLSTATE, SQLERRM, nullif(detail, ''), nullif(result, ''));
+END $$;
+\pset format unaligned
+SELECT call, outcome(call) FROM (VALUES
+    ($$mask_uuid_v7('018f2d9f-9a2a-4def-8c3f-7b1a2c4d5e6f')$$),
+    ($$mask_uuid_v7('018f2d9f-9a2a-7def-cc3f-7b1a2c4d5e6f')$$),
+    ($$mask_uuid_v7('018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f', NULL)$$),
+    ($$unmask_uuid_v7('018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f')$$),
+    ($$unmask_uuid_v7('018f2d9f-9a2a-4def-8c3f-7b1a2c4d5e6f', NULL)$$),
+    ($$mask_uuid_v7(NULL, 'none')$$), ($$unmask_uuid_v7(NULL)$$), ($$permute(NULL, 'a', 1, 'none')$$),
+    ($$permute(0, 'a')$$), ($$permute(-9223372036854775808, 'a')$$), ($$permute(9007199254740992, 'a')$$),
+    ($$permute(11, 'a', 10)$$), ($$unpermute(11, 'a', 10)$$), ($$permute(1, 'a', 1)$$),
+    ($$unpermute(1, 'a', -9223372036854775808)$$), ($$permute(1, 'a', NULL)$$), ($$permute(1, NULL)$$),
+    ($$permute(1, repeat('a', 64))$$), ($$unpermute(1, 'a', key_name => NULL)$$), ($$permute(1, 'a', 2, '')$$),
+    ($$permute(1, 'a', 2, 'defaul')$$), ($$permute(1, 'a', 2, 'default other')$$),
+    ($$permute(1, 'a', 2, repeat('x', 64))$$), ($$permute(1, '', 2, 'here') IN (1, 2)$$),
+    ($$permute(1, '', 2, 'elsewhere')$$), ($$permute(1, '', 2, 'attributed')$$), ($$permute(1, '', 2, 'short')$$),
+    ($$permute(1, '', 2, 'no_digits')$$)) v (call);
+\pset format aligned
 
 -- hmac_comb_at() and its check: some of contrib/clients/hmac_comb_vectors.csv
 CREATE TEMP TABLE vectors AS
@@ -77,16 +100,17 @@ FROM (SELECT *, idgen.hmac_comb_at(instant, area, period => period) AS made FROM
 SELECT idgen.uuid_version(idgen.hmac_comb('orders')),
        idgen.is_recent_hmac_comb(idgen.hmac_comb('orders'), 'orders') AS recent,
        idgen.is_recent_hmac_comb('00000000-0000-1000-8000-000000000000', 'orders') AS of_version_1;
-SELECT idgen.hmac_comb('orders', 'shared other');
-SELECT idgen.hmac_comb('orders', NULL);
-SELECT idgen.hmac_comb('orders', period => NULL);
-SELECT idgen.hmac_comb(repeat('x', 64));
-SELECT idgen.hmac_comb_at(NULL, 'orders');
-SELECT idgen.hmac_comb_at('infinity', 'orders');
-SELECT idgen.is_recent_hmac_comb(idgen.uuid_v4(), 'orders', ' ');
-SELECT idgen.is_recent_hmac_comb(idgen.uuid_v4(), 'orders', '1 2 3 4 5 6 7 8 9');
-SELECT idgen.is_recent_hmac_comb(idgen.uuid_v4(), 'orders', NULL);
-SELECT idgen.is_recent_hmac_comb(idgen.uuid_v4(), 'orders', tolerance => '33 hours');
+SELECT call, outcome(call) FROM (VALUES
+    ($$hmac_comb('orders', 'shared other')$$), ($$hmac_comb('orders', ' shared')$$),
+    ($$hmac_comb_at('2026-01-01', 'orders', E'shared\n')$$), ($$hmac_comb('orders', NULL)$$),
+    ($$hmac_comb('orders', period => NULL)$$), ($$hmac_comb(repeat('x', 64))$$), ($$hmac_comb_at(NULL, 'orders')$$),
+    ($$hmac_comb_at('infinity', 'orders')$$)) v (call);
+SELECT key_name, outcome(format($$is_recent_hmac_comb(idgen.hmac_comb('orders'), 'orders', %L)$$, key_name))
+FROM (VALUES ('shared'), ('other'), ('other shared'), (E'\tother  \n\r shared '), (''), (E' \n'), (NULL),
+             ('shared missing'), ('missing shared'), ('shared elsewhere'), ('shared other here 1 2 3 4 5'),
+             ('1 2 3 4 5 6 7 8 9')) v (key_name);
+SELECT tolerance, outcome(format($$is_recent_hmac_comb('00000000-0000-4000-8000-000000000000', 'orders',
+    tolerance => %L, clock => '2026-01-01')$$, tolerance)) FROM (VALUES ('32 hours'), ('32 hours 1 us')) v (tolerance);
 
 -- the trigger
 CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT idgen.hmac_comb('orders'), note text);
@@ -107,7 +131,7 @@ EXCEPTION WHEN check_violation THEN
     RAISE WARNING '%: % %', shown_constraint, sqlerrm, shown_hint;
 END $$;
 DROP TABLE orders;
-CREATE TABLE orders (id uuid);
+CREATE TABLE orders (id uuid, note text);
 CREATE FUNCTION insert_checked(VARIADIC arguments text[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE format('CREATE TRIGGER check_id BEFORE INSERT ON orders FOR EACH ROW '
@@ -122,8 +146,13 @@ SELECT insert_checked('id', 'key_name=shared');
 SELECT insert_checked('id', 'area=orders', 'key_name=');
 SELECT insert_checked('id', 'area=orders', 'key_name=shared', 'key_name=other');
 SELECT insert_checked('id', 'area=orders', 'key_name=shared missing');
+SELECT insert_checked('id', 'area=orders', 'key_name=elsewhere');
 SELECT insert_checked('id', 'area=orders', 'prefix_bytes=2');
+SELECT insert_checked('id', 'area=orders', 'key=shared');
+SELECT insert_checked('id', 'area=orders', 'tolerance=33 hours');
+SELECT insert_checked('id', 'area=orders', 'period=0');
 SELECT insert_checked('id', 'area=' || repeat('x', 64));
+SELECT insert_checked('note', 'area=orders');
 CREATE TRIGGER check_id BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_hmac_id();
 INSERT INTO orders VALUES (idgen.uuid_v4());
 DROP TRIGGER check_id ON orders;
@@ -159,17 +188,9 @@ FROM (VALUES ('short_comb', idgen.short_comb(clock => now() + '1 day')), ('comb'
 DROP FUNCTION refusal;
 DROP TABLE orders;
 
--- lines that this database does not find, and lines that cannot be used
-SELECT idgen.permute(1, '', 2, 'here') IN (1, 2) AS found;
-SELECT idgen.permute(1, '', 2, 'elsewhere');
-SELECT idgen.permute(1, '', 2, 'attributed');
-SELECT idgen.permute(1, '', 2, 'short');
-SELECT idgen.permute(1, '', 2, 'no_digits');
-SELECT idgen.permute(1, '', 2, repeat('x', 64));
-
 -- Files that are refused. A new session reads the file anew.
 \c -
-\set VERBOSITY terse
+\set VERBOSITY default
 COPY (SELECT 1) TO PROGRAM 'cat >/dev/null; chmod 644 idgen_keys_of_tests';
 SELECT idgen.permute(1, '', 2);
 COPY (VALUES ('default 000102030405060708090a0b0c0d0e0f "a"b'))
@@ -199,3 +220,4 @@ SELECT pg_reload_conf();
 \set ECHO all
 SELECT current_setting('idgen.key_file') = :'wanted' AS is_set;
 DROP PROCEDURE wait_for;
+DROP FUNCTION outcome;

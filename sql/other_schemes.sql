@@ -1,6 +1,6 @@
 -- What readers, conversions and conditions return for identifiers of every scheme, and for text in other forms. In the
 -- results, "=" is the time of the samples, "v" another value, "t" and "f" are true and false, "-" is NULL, and E is an
--- error: 22023, 22P02 or 23514. (Functions of the key file: t/008_masks.pl.)
+-- error: 22023, 22P02 or 23514. (Functions of the key file: sql/keys.sql.)
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 

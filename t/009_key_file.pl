@@ -42,43 +42,34 @@ ask("ALTER ROLE ALL SET $_")
 my $session = session();
 is($session->ask($Masks::permute), $permuted, 'a session reads the keys');
 
-# Files that are refused in new sessions; or the bad line, and its error
+# Files that are refused in new sessions; or the bad line, and its error (others: sql/keys.sql)
 my $key = $Masks::key{default};
 my $refused = 'F0000: key file "idgen_keys"';
 my $no_key = qq{42704: key "default" does not exist\n}
   . 'HINT:  Add it to the file that idgen.key_file names, and reload the configuration.';
 for (
-	[ "default $key\ndefault $Masks::key{other}\n", 2, 'The name occurs twice.' ],
-	[ "default $key \"postgres", 1, 'The name of a database has no closing quotation mark.' ],
-	[ "default $key\nother $Masks::key{other} \"shop\"postgres", 2,
-	'White space must follow a closing quotation mark.' ],
 	[ "default $key \"shop\"\"\"postgres\"", 1, 'White space must follow a closing quotation mark.' ],
 	[ "default $key postgres\ndefault $Masks::key{other}\n", 2, 'The name occurs twice.' ],
 	[ "default $key other", $no_key ],
 	[ "default $key Postgres # postgres",
 	$no_key ],
-	[ 'x' x 64 . " $key", 1, 'The name is longer than 63 bytes.' ],
-	[ "default $key\0", "$refused contains a zero byte" ],
 	[ '#' x (1024 * 1024 + 1), "$refused is too large\nDETAIL:  At most 1048576 bytes are allowed." ],
 	[ '', $no_key ])
 {
 	my ($content, $error, $detail) = @$_;
 	$error = qq{F0000: invalid line $error in key file "idgen_keys"\nDETAIL:  $detail} if defined $detail;
 	$masks->write_keys($content);
-	is($masks->permuted, $error, 'refused: ' . substr($content, 0, 70) =~ s/[\n\0]/ /gr);
+	is($masks->permuted, $error, 'refused: ' . substr($content, 0, 70) =~ tr/\n/ /r);
 }
 
 # Lines whose key cannot be used; the others of the file can
 my $digits = 'The key is not 32 hexadecimal digits.';
 my $attribute = 'The line has an attribute that this version does not know.';
 for (
-	[ "default 000102030405060708090a0b0c0d0e0\n", $digits ],
-	[ "default 000102030405060708090a0b0c0d0e0g\n", $digits ],
 	[ "default ${key}0\n", $digits ],
 	[ "default $key$key\n", $digits ],
 	[ 'default', $digits ],
 	[ "default # $key", $digits ],
-	[ "default $key algorithm=other", $attribute ],
 	[ "default $key postgres x= other", $attribute ],
 	[ "default $key =", $attribute ])
 {

@@ -1,6 +1,7 @@
 # The server's clock is set back and ahead, while sessions generate, across restarts, and while the postmaster is killed
 # repeatedly. No value is returned twice; a function that is a day ahead of the clock waits for it (t/033_cancel.pl
 # cancels such waits), and what a wrong clock left is corrected as docs/tickers.md says.
+# Sessions that wait for each other return values of the present time.
 
 use FakeClock;
 use Load;
@@ -114,5 +115,22 @@ for my $function (@functions)
 $node->stop;
 $clock->start($node);
 is_ahead(0, 'and after a restart');
+
+# --- Sessions that wait for the sequence while the clock advances -----------------------
+# The value that each of them then returns is of the present time, although the others have written marks meanwhile.
+my $begin = 1_800_000_000;
+$clock->stand_still_at($begin);
+for my $function (qw(snowflake trace_id js_id))
+{
+	ask("SELECT idgen.$function()");
+	my ($owner, @waiting) = map { session() } 1 .. 31;
+	$owner->ask("BEGIN; ALTER SEQUENCE idgen.${function}_mark CACHE 1");
+	$_->send_blocked($owner, "SELECT extract(epoch FROM $time_of{$function})::bigint") for @waiting;
+	$clock->stand_still_at($begin += 60);
+	$owner->ask('COMMIT');
+	my %seconds = map { $_->answer => 1 } @waiting;
+	is(join(' ', sort keys %seconds), $begin, "$function: no session raises the ticker above the marks of the others");
+	$_->quit for $owner, @waiting;
+}
 $node->stop;
 done_testing();

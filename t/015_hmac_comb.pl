@@ -1,6 +1,6 @@
 # hmac_comb(), hmac_comb_at() and their checks: the keys are those of docs/keyed-comb.md, also of the program on that
 # page; hmac_comb() gives those of the present only; keys outside the window are refused; and a role that may not use a
-# key does not learn a time from it, in any database.
+# key does not learn a time from it. (Other databases: t/052_other_databases.pl.)
 
 use IPC::Run;
 use KeyedPrefix;
@@ -9,19 +9,16 @@ use Time::HiRes qw(time);
 
 my %keys = (app => '5e1f0c00000000000000000000000001', former => '000102030405060708090a0b0c0d0e0f',
 	theirs => 'ffeeddccbbaa99887766554433221100');
-my $node = init_server('keys', "idgen.key_file = idgen_keys\ntimezone = 'UTC'\nautovacuum = off",
-	allows_streaming => 1);
+my $node = init_server('keys', "idgen.key_file = idgen_keys\ntimezone = 'UTC'\nautovacuum = off");
 my $file = $node->data_dir . '/idgen_keys';
 
 sub write_keys
 {
-	my ($content, $of) = @_;
-	$of //= $file;
-	unlink $of;
-	append_to_file($of, $content);
-	chmod 0600, $of or die "chmod: $!";
+	unlink $file;
+	append_to_file($file, $_[0]);
+	chmod 0600, $file or die "chmod: $!";
 }
-my $lines = "app $keys{app} postgres\nformer $keys{former}\ntheirs $keys{theirs} tenant # not ours\n";
+my $lines = "app $keys{app} postgres\nformer $keys{former}\n";
 write_keys($lines);
 $node->start;
 ask('CREATE EXTENSION idgen; CREATE ROLE evil LOGIN; CREATE ROLE owner LOGIN; CREATE ROLE app LOGIN;
@@ -115,31 +112,11 @@ is(ask(q{SELECT array_agg(p.parameter_name::text ORDER BY ordinal_position) FROM
 $session->quit;
 
 # --- What a check accepts ----------------------------------------------------------
-# (By random clocks and windows: t/003_properties.pl.)
+# (By random clocks and windows: t/003_properties.pl; arguments: sql/keys.sql.)
 my $accepted = ask(q{SELECT count(*) FILTER (WHERE idgen.is_recent_hmac_comb(idgen.uuid_v4(), 't', 'app', '1 day'))
 	FROM generate_series(1, 10000000)});
 # Poisson, mean 1.34
 cmp_ok($accepted, '<=', 16, 'of 10,000,000 random UUIDs, a window of two days accepts one or two');
-is(ask(q{SELECT count(*) FILTER (WHERE idgen.is_recent_hmac_comb(idgen.hmac_comb('orders', 'app'), 'lines', 'app')),
-	count(*) FILTER (WHERE idgen.is_recent_hmac_comb(idgen.hmac_comb('a', 'app'), 'a', 'former')),
-	count(*) FILTER (WHERE idgen.is_recent_hmac_comb(idgen.uuid_v7(), 'a', 'app')) FROM generate_series(1, 1000)}),
-	'0|0|0', 'keys of another area, of the same area under another key, and of version 7 are refused');
-is(outcome("SELECT idgen.is_recent_hmac_comb(idgen.uuid_v4(), 't', 'app', '$_->[0]')"), $_->[1], $_->[2])
-  for [ '32 hours', 'f', 'a window of 64 periods' ], [ '32 hours 1 us', '22023', 'and no wider one' ];
-
-# A list of keys, of which any may be that of the identifier, and all must exist
-my $eight = 'app former 1 2 3 4 5 6';
-my $names = join '', map { "$_ $keys{theirs}\n" } 1 .. 7;
-write_keys("$lines$names");
-$node->reload;
-is(outcome("SELECT idgen.is_recent_hmac_comb(idgen.hmac_comb('t', 'former'), 't', $_->[0])"), $_->[1],
-	"key_name: $_->[0]") for [ q{'former'}, 't' ], [ q{'app'}, 'f' ], [ q{'app former'}, 't' ],
-	[ q{E'\\tformer  \\n\\r app '}, 't' ], [ "'$eight'", 't' ], [ "'$eight 7'", '22023' ],
-	[ q{'former none'}, '42704' ], [ q{'none former'}, '42704' ], [ q{'former theirs'}, '42704' ], [ q{''}, '22023' ],
-	[ q{E' \\n'}, '22023' ],
-	[ 'NULL', '22004' ];
-is(outcome("SELECT idgen.$_"), '22023', "a generator has one key: $_") for q{hmac_comb('t', 'app former')},
-	q{hmac_comb('t', ' app')}, q{hmac_comb('t', E'app\\n')}, q{hmac_comb_at('2026-01-01', 't', E'app\\tformer')};
 my $stolen = ask(q{SELECT idgen.hmac_comb_at(now() - interval '30 days', 't', 'app')});
 
 # --- Who learns something ----------------------------------------------------------
@@ -151,9 +128,8 @@ my $trigger = q{CREATE TRIGGER check_id BEFORE INSERT OR UPDATE OF id ON %s FOR 
 sub trigger_on { my ($table, $more) = @_; return sprintf $trigger, $table, $more // '' }
 outcome('CREATE TABLE orders (id uuid PRIMARY KEY, n int); GRANT TRIGGER, INSERT, SELECT ON orders TO evil;
 	GRANT INSERT, UPDATE, SELECT ON orders TO app', user => 'owner');
+# (Functions without the right: t/041_search_path.pl, t/053_granted_keys.pl.)
 is(outcome($_->[0], user => 'evil'), '42501', $_->[1]) for (
-	(map { [ "SELECT idgen.$_->[0]($_->[1])", "without the right: $_->[0]()" ] } [ 'hmac_comb', q{'t', 'app'} ],
-		[ 'hmac_comb_at', q{now(), 't', 'app'} ], [ 'is_recent_hmac_comb', "'$stolen', 't', 'app'" ]),
 	[ 'CREATE TABLE mine (id uuid); ' . trigger_on('mine'), 'a trigger on an own table' ],
 	[ 'CREATE TEMP TABLE mine (id uuid); ' . trigger_on('mine'), 'on a temporary table' ],
 	[ trigger_on('orders', ", 'past_tolerance=31 hours'"),
@@ -161,9 +137,6 @@ is(outcome($_->[0], user => 'evil'), '42501', $_->[1]) for (
 	[ 'CREATE TABLE parts (id uuid) PARTITION BY HASH (id); ' . trigger_on('parts'), 'on a partitioned table' ],
 	[ 'CREATE TABLE base (id uuid); CREATE VIEW v AS SELECT * FROM base; '
 	. (trigger_on('v') =~ s/BEFORE INSERT OR UPDATE OF id/INSTEAD OF INSERT/r), 'INSTEAD OF, on a view' ]);
-is(outcome("CREATE TEMP TABLE mine (id uuid); CREATE TRIGGER t BEFORE INSERT ON mine FOR EACH ROW
-	EXECUTE FUNCTION idgen.check_recent_id('id', 'hmac_comb'); INSERT INTO mine VALUES ('$stolen')", user => 'evil'),
-	'42704', 'check_recent_id() has no such scheme');
 
 is(outcome(trigger_on('orders'), user => 'owner'), '', 'a role that has the right makes a trigger');
 my $insert = 'INSERT INTO orders (id) VALUES (new_key())';
@@ -202,9 +175,6 @@ outcome('CREATE TABLE parents (id uuid) PARTITION BY HASH (id); ' . trigger_on('
 ask('ALTER TABLE parents OWNER TO evil');
 is(outcome("INSERT INTO parents SELECT new_key(); INSERT INTO parents VALUES ('$stolen')", user => 'evil'), '23514',
 	'a partition has the trigger of its table, with its window');
-is(outcome('ALTER TABLE parents DETACH PARTITION child;
-	CREATE TABLE child2 PARTITION OF parents FOR VALUES WITH (MODULUS 1, REMAINDER 0)', user => 'evil'),
-	'42501', 'and a role without the right makes no other one');
 is(outcome('SET ROLE owner', user => 'evil'), '42501', 'SET ROLE needs membership');
 is(outcome(q{SELECT idgen.hmac_comb('t', 'app')}, user => 'app'), '42501',
 	'a SECURITY DEFINER function does not give its right away');
@@ -222,34 +192,8 @@ is(outcome("SELECT idgen.$_", user => 'app'), '42501', "who dates no keys: $_")
   for q{hmac_comb_at('2026-01-01', 't', 'app')}, "is_recent_hmac_comb('$stolen', 't', 'app')";
 ask('REVOKE EXECUTE ON FUNCTION idgen.hmac_comb FROM app');
 ask('REVOKE EXECUTE ON FUNCTION idgen.check_recent_hmac_id FROM owner');
-is(outcome($insert, user => 'app'), '', 'a trigger outlives the right of its creator');
 
-# --- Arguments of the trigger ----------------------------------------------------------
-for ([ '', '22023', 'no column' ], [ q{'id'}, '22023', 'no area' ],
-	[ q{'id', 'key_name=app'}, '22023', 'no area but a key' ],
-	[ q{'id', 'area=t'}, '42704', 'the key "shared" is the default' ],
-	[ q{'id', 'area=t', 'key_name=none'}, '42704', 'an unknown key' ],
-	[ q{'id', 'area=t', 'key_name=theirs'}, '42704', 'a key of another database' ],
-	[ q{'id', 'area=t', 'key_name=app', 'prefix_bytes=2'}, '22023', 'prefix bytes' ],
-	[ q{'id', 'area=t', 'key=app'}, '22023', 'another name of an argument' ],
-	[ q{'id', 'area=t', 'key_name=app', 'key_name=app'}, '22023', 'a name twice' ],
-	[ q{'id', 'area=t', 'key_name=app', 'tolerance=33 hours'}, '22023', 'a wide window' ],
-	[ "'id', 'key_name=app', 'area=@{[ 'x' x 64 ]}'", '22023', 'a long area' ],
-	[ q{'id', 'area=t', 'key_name=app', 'period=0'}, '22023', 'no period' ],
-	[ q{'n', 'area=t', 'key_name=app'}, '42804', 'another type' ],
-	[ q{'id', 'area=t', 'key_name='}, '22023', 'no name' ],
-	[ q{'id', 'area=t', 'key_name= '}, '22023', 'only a blank' ],
-	[ "'id', 'area=t', 'key_name=$eight 7'", '22023', 'nine names' ],
-	[ "'id', 'area=t', 'key_name=$eight'", '', 'eight names' ],
-	[ q{'id', 'area=t', 'key_name=app none'}, '42704', 'an unknown second key' ],
-	[ q{'id', 'area=t', 'key_name=app', 'period=1 hour', 'tolerance=1 minute'}, '', 'all' ])
-{
-	my ($arguments, $expected, $name) = @$_;
-	is(outcome("CREATE TEMP TABLE x (id uuid, n int); CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW
-		EXECUTE FUNCTION idgen.check_recent_hmac_id($arguments); INSERT INTO x VALUES (new_key());
-			INSERT INTO x VALUES (NULL)"), $expected, "arguments: $name");
-}
-
+# --- Keys of the trigger --------------------------------------------------------------
 # A key replaces another one, when the table already has rows.
 ask(q{CREATE TABLE items (id uuid PRIMARY KEY, n int)});
 my $accept = sub {
@@ -279,24 +223,7 @@ is(outcome("UPDATE items SET id = idgen.uuid_v4() WHERE id = '$first'"), '58P01'
 write_keys($lines);
 $node->reload;
 
-# --- Databases, files, reloads -----------------------------------------------------------
-ask(q{CREATE ROLE tenant LOGIN CREATEDB});
-outcome('CREATE DATABASE tenant', user => 'tenant');
-is(outcome('CREATE EXTENSION idgen', database => 'tenant', user => 'tenant'), '',
-	'the owner of another database installs idgen');
-is(outcome("SELECT idgen.$_", database => 'tenant', user => 'tenant'), '42501', "and has no EXECUTE: $_")
-  for q{hmac_comb('t', 'theirs')}, q{hmac_comb_at(now(), 't', 'theirs')}, "is_recent_hmac_comb('$stolen', 't', 'app')",
-	q{unmask_uuid_v7(idgen.uuid_v4(), 'app')};
-ask('GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA idgen TO tenant', 'tenant');
-is(outcome("SELECT idgen.$_", database => 'tenant', user => 'tenant'), '42704',
-	"with EXECUTE, it does not find keys of others: $_")
-  for q{hmac_comb('t', 'app')}, "is_recent_hmac_comb('$stolen', 't', 'app')", q{mask_uuid_v7(idgen.uuid_v7(), 'app')},
-	q{permute(1, 't', key_name => 'app')};
-like(outcome(q{SELECT idgen.hmac_comb('t', 'theirs')}, database => 'tenant', user => 'tenant'), qr/^[0-9a-f-]{36}$/,
-	'its own one is found');
-like(outcome(q{SELECT idgen.hmac_comb('t', 'former')}, database => 'tenant', user => 'tenant'), qr/^[0-9a-f-]{36}$/,
-	'and one without names');
-
+# --- Reloads -----------------------------------------------------------------------------
 $session = session();
 $session->ask('CREATE TEMP TABLE x (id uuid)');
 $session->ask(q{CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW
@@ -313,23 +240,10 @@ ok(wait_until(sub { $session->ask('SELECT new_key()') eq '42704' }), 'and, after
 is($session->ask("INSERT INTO x VALUES ('$former')"), '42704', 'nor does the trigger');
 $session->quit;
 
-# --- Dumps (Standbys: t/009_key_file.pl.) ----------------------------------------------
+# --- Dumps (standbys: t/009_key_file.pl) ------------------------------------------------
 write_keys('');
 $node->reload;
 dump_and_restore('custom', 'postgres', 'restored');
 is(outcome('SELECT count(*) > 2 FROM orders', database => 'restored'), 't', 'without the key, rows are restored');
 is(outcome("INSERT INTO orders VALUES (idgen.uuid_v4())", database => 'restored'), '42704', 'and INSERTs fail');
-write_keys($lines);
-$node->reload;
-ask('CREATE DATABASE theirs OWNER tenant');
-my $dump = PostgreSQL::Test::Utils::tempdir() . '/orders';
-command_ok([ 'pg_dump', '--format=custom', '--table=orders', "--file=$dump", $node->connstr('postgres') ],
-	'one table is dumped');
-ask('CREATE EXTENSION idgen', 'theirs');
-my ($out, $restore_errors) = run_command([ 'pg_restore', '--no-owner', '--no-privileges', '--username=tenant',
-	'--dbname', $node->connstr('theirs'), $dump ]);
-like($restore_errors, qr/permission denied for function (idgen\.)?check_recent_hmac_id/,
-	'a role without EXECUTE restores it with an error');
-is(ask(q{SELECT count(*) FROM pg_trigger WHERE tgrelid = 'orders'::regclass AND NOT tgisinternal}, 'theirs'), 0,
-	'and without the trigger');
 done_testing();

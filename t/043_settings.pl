@@ -127,26 +127,7 @@ answers('the path of the key file, when the library is loaded: ',
 	[ 'idgen_keys', 'for a role of pg_read_all_settings', 'monitor', '', $load, $show_file ]);
 
 # --- Set with the right -----------------------------------------------------
-# If the leader has the library, a worker loads it before it takes over the leader's settings, otherwise after
-# that. The leader loads it during the parallel operation if there is no worker.
 my $show = 'SHOW idgen.node_id';
-sub is_in_worker
-{
-	my ($role, $options, $expected, $title, @statements) = @_;
-	for my $first ('SELECT 1', $load, 'SET max_parallel_workers = 0')
-	{
-		my $client = session(user => $role, options => $options);
-		my $place = $first =~ /^SET/ ? 'its leader' : 'a worker';
-		$client->ask($_) for @statements, $first, $Server::in_parallel;
-		is( $client->ask("SELECT DISTINCT setting
-			FROM (SELECT setting_in('idgen.node_id', $client->{pid}) AS setting FROM source OFFSET 0) s"),
-			"$expected in $place", "$title: in a parallel operation, after $first");
-		$client->ask($load);
-		is($client->ask($show), $expected, "$title: the same after the parallel operation");
-		$client->quit;
-	}
-}
-
 my $set = 'SET idgen.node_id = 1';
 answers('',
 	[ 1, "a superuser can use the connection's options", $superuser, '-c idgen.node_id=1', $load, $show ],
@@ -170,14 +151,21 @@ for my $place ('DATABASE postgres', 'ROLE caller', 'ROLE caller IN DATABASE post
 		[ 9, 'takes effect', 'caller', '', $load, $show ],
 		[ 9, 'not replaced by SET', 'caller', '', $set, $load, $show ],
 		[ -1, "nor by the connection's options", 'caller', '-c idgen.node_id=1', $load, $show ]);
-	is_in_worker('caller', '', 9, "ALTER $place") if $place =~ /^DATABASE/;
 	ask("ALTER $place RESET idgen.node_id");
 }
 
 # --- Parallel workers -------------------------------------------------------
-is_in_worker($superuser, '', 1, q{a superuser's SET}, $set);
-is_in_worker('batch', '-c idgen.node_id=1', 1, q{a grantee's option});
-is_in_worker('caller', '-c idgen.node_id=1', -1, q{a plain role's option});
+# If the leader has the library, a worker loads it before it takes over the leader's settings, otherwise after that.
+for my $case ([ 'batch', 1, 'SELECT 1' ], [ 'batch', 1, $load ], [ 'caller', -1, 'SELECT 1' ], [ 'caller', -1, $load ])
+{
+	my ($role, $expected, $first) = @$case;
+	my $client = session(user => $role, options => '-c idgen.node_id=1');
+	$client->ask($_) for $first, $Server::in_parallel;
+	is( $client->ask("SELECT DISTINCT setting
+		FROM (SELECT setting_in('idgen.node_id', $client->{pid}) AS setting FROM source OFFSET 0) s"),
+		"$expected in a worker", "the option of $role in a parallel operation, after $first");
+	$client->quit;
+}
 
 # --- The library is loaded by the postmaster, or at the beginning of a session ----------
 ask(q{ALTER ROLE caller SET session_preload_libraries = 'idgen'});

@@ -52,16 +52,6 @@ is(as('tenant', $_), '42501', "the tenant cannot run: $_")
   "CREATE FUNCTION mine(uuid, text) RETURNS uuid LANGUAGE c AS '\$libdir/idgen', 'idgen_unmask_uuid_v7'",
   'CREATE OPERATOR @@@ (LEFTARG = uuid, RIGHTARG = text, FUNCTION = idgen.unmask_uuid_v7)',
   "CREATE AGGREGATE unmasked(text) (SFUNC = idgen.unmask_uuid_v7, STYPE = uuid, INITCOND = '$masked')";
-for my $arguments (q{'hmac_comb'}, q{'hmac_comb', 'area=orders', 'key_name=default'}, q{'comb', 'key_name=default'})
-{
-	as('tenant', qq{
-		CREATE TABLE checked (id uuid);
-		CREATE TRIGGER checked BEFORE INSERT ON checked
-			FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', $arguments)});
-	like(as('tenant', 'INSERT INTO checked VALUES (gen_random_uuid())'), qr/^(42704|22023)$/,
-		"check_recent_id('id', $arguments) uses no key");
-	as('tenant', 'DROP TABLE checked');
-}
 is(as('tenant', q{DROP EXTENSION idgen CASCADE; CREATE EXTENSION idgen; SELECT idgen.permute(1, 'orders')}), '42501',
 	'nor after it has installed it again');
 

@@ -113,6 +113,8 @@ for (map({ "${_}_letter('$known')" } qw(find delete)), "change_letter('$known', 
 		qr/letters_stored_pkey.*Index Cond|Bitmap Index Scan on letters_stored_pkey/s,
 		s/\(.*//r . ' uses the primary key');
 }
+like(tags($recipe->prepared($headings[2]) . ' EXPLAIN (COSTS OFF) EXECUTE find_bill(1)'), qr/bills_stored_pkey/,
+	'and so does find_bill');
 
 # A key that is replaced under its name: a cursor returns masks under both
 ask('CREATE TABLE many AS SELECT idgen.uuid_v7() AS id FROM generate_series(1, 100)');

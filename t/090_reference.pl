@@ -70,7 +70,7 @@ is_deeply([ grep { $rows !~ /`$_\(/ } @generators ], [], 'docs/choosing.md has e
 
 # What each reader returns for identifiers of other schemes is in a test, or on the page; except those that write any
 # uuid or number in another form, and those that are not for identifiers.
-my $tried = slurp_file('sql/other_schemes.sql') . slurp_file('t/008_masks.pl')
+my $tried = slurp_file('sql/other_schemes.sql') . slurp_file('sql/keys.sql')
   . Page->new('reference')->section('Identifiers of other schemes');
 my $others = qr/^(?:uuid_(?:variant|v5|to_base|smaller|larger)|min|max|bigint_to_base|prefixed_id_from_uuid
 	|typeid_from_uuid|ulid_from_uuid|create_id_domain|internal_\w+|is_recent_hmac_comb)$/x;

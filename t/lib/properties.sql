@@ -25,13 +25,6 @@ FROM (SELECT *, lead(here) OVER (PARTITION BY base ORDER BY id) AS next
 -- bigint_from_base() inverts bigint_to_base(), which rejects negative numbers
 SELECT *, CASE WHEN n >= 0 THEN idgen.bigint_from_base(idgen.bigint_to_base(n, base), base) = n
 	ELSE tried.bigint_to_base(n, base) = '!22023' END AS holds FROM numbers, bases;
--- NULL for an argument without the default NULL is an error, and NULL for the identifier is not
-SELECT *, tried.snowflake_timestamp(n, NULL) = '!22004' AND tried.js_id_timestamp(n, NULL) = '!22004'
-	AND tried.permute(n, '', NULL, 'default') = '!22004' AND tried.unpermute(n, '', 9, NULL) IN ('!22004', '!22023')
-	AND tried.unpermute(n, NULL, 9, 'default') IN ('!22004', '!22023')
-	AND num_nonnulls(tried.snowflake_timestamp(NULL, NULL), tried.js_id_timestamp(NULL, NULL),
-		tried.permute(NULL, NULL, NULL, NULL), tried.mask_uuid_v7(NULL, NULL), tried.prefixed_id_from_uuid('a', NULL),
-		tried.typeid_from_uuid('a', NULL)) = 0 AS holds FROM numbers;
 -- uuid_from_base() accepts the digits of the base only, and bigint_from_base() agrees
 SELECT *, CASE WHEN t ~ alphabet AND octet_length(t) < width
 		THEN ltrim(idgen.uuid_to_base(id::uuid, base), zero) = ltrim(written(t, base), zero)
