@@ -183,7 +183,7 @@ sub is_in_memory
 }
 
 # many, so that the next keys are not put in the same place
-my $many = join('', map { "key$_ $Masks::key{other}\n" } 1 .. 300);
+my $many = join('', map { "key$_ $Masks::key{other}\nkey$_ = $Masks::key{other}\n" } 1 .. 300);
 $masks->reload($session, "${many}default $Masks::key{published}\n");
 $masks->reload($session, "default $Masks::key{orders}\n");
 my $by_orders = $in_session->();
