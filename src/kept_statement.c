@@ -28,24 +28,25 @@ is_rewritten_away(SPIPlanPtr plan)
 uint64
 run_statement(KeptStatement *statement, Datum *values, const char *nulls)
 {
+	SPIPlanPtr	plan = statement->plan;
 	int			result;
 
 	/* not freed: a trigger may call this while the same plan is running */
-	if (statement->plan != NULL && is_rewritten_away(statement->plan))
-		statement->plan = NULL;
+	if (plan != NULL && is_rewritten_away(plan))
+		plan = statement->plan = NULL;
 
-	if (statement->plan == NULL)
+	if (plan == NULL)
 	{
-		SPIPlanPtr	plan = SPI_prepare_cursor(statement->text, statement->nargs,
-											  statement->argtypes, statement->options);
-
-		if (plan == NULL || SPI_keepplan(plan) != 0)
-			elog(ERROR, "could not keep a plan for \"%s\": %s", statement->text,
+		plan = SPI_prepare_cursor(statement->text, statement->nargs,
+								  statement->argtypes, statement->options);
+		if (plan == NULL)
+			elog(ERROR, "could not prepare \"%s\": %s", statement->text,
 				 SPI_result_code_string(SPI_result));
-		statement->plan = plan;
+		if (!is_rewritten_away(plan) && SPI_keepplan(plan) == 0)
+			statement->plan = plan;
 	}
 
-	result = SPI_execute_plan(statement->plan, values, nulls, false, 0);
+	result = SPI_execute_plan(plan, values, nulls, false, 0);
 	if (result < 0)
 		elog(ERROR, "could not run \"%s\": %s", statement->text,
 			 SPI_result_code_string(result));

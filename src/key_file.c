@@ -219,6 +219,9 @@ is_for_database(const char *line, const char *database, bool *has_attribute,
 			restricted = true;
 			found |= database != NULL && strcmp(name, database) == 0;
 		}
+		/* it is the key in a line "name = key" */
+		explicit_bzero(name, strlen(name));
+		pfree(name);
 	}
 	return found || !restricted;
 }
@@ -280,6 +283,7 @@ parse_key_file(const char *path, char *content, size_t size, const char *databas
 		char	   *line = next;
 		const char *problem;
 
+		CHECK_FOR_INTERRUPTS();
 		next = strchr(line, '\n');
 		if (next != NULL)
 			*next++ = '\0';

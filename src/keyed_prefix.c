@@ -84,6 +84,21 @@ server_key(bool clock_given)
 	return keys[clock_given];
 }
 
+/* HMAC-SHA-256 under the key of an area.  Only key_file.c keeps keys of the file, and erases them. */
+static void
+hmac_of_area(const KeyedArea *area, const char *message, uint8 *digest)
+{
+	if (area->source == KEY_OF_FILE)
+	{
+		const text *name = cstring_to_text_with_len(area->key_name, area->key_name_length);
+
+		hmac_sha256(named_key(name)->bytes, SECRET_KEY_BYTES, message, digest);
+	}
+	else
+		hmac_sha256(server_key(area->source == KEY_OF_SERVER_CLOCK), PG_SHA256_DIGEST_LENGTH,
+					message, digest);
+}
+
 /* The first bits of the hash of a period or of a twelfth, by its number. */
 static uint32
 hash_bits(const KeyedArea *area, int level, int64 number, int bits)
@@ -93,7 +108,7 @@ hash_bits(const KeyedArea *area, int level, int64 number, int bits)
 	uint8		digest[PG_SHA256_DIGEST_LENGTH];
 	uint32		first;
 
-	hmac_sha256(area->key, area->key_length, message, digest);
+	hmac_of_area(area, message, digest);
 	memcpy(&first, digest, sizeof(first));
 	return pg_ntoh32(first) >> (32 - bits);
 }
@@ -109,32 +124,21 @@ is_area_of(const KeyedArea *kept, KeySource source, const text *key_name, const 
 }
 
 /*
- * Set the key of an area, and with KEY_OF_FILE its name.  An unknown name is
- * an error (42704), and so is a list of names (22023), which the caller must
- * split.
+ * Set the name of an area's key.  An unknown name is an error (42704), and so is
+ * a list of names (22023), which the caller must split.
  */
 static void
-set_key(KeyedArea *area, KeySource source, const text *key_name)
+set_key_name(KeyedArea *area, const text *key_name)
 {
-	area->source = source;
-	if (source == KEY_OF_FILE)
-	{
-		const char *name = text_to_cstring(key_name);
+	const char *name = text_to_cstring(key_name);
 
-		if (name[strcspn(name, KEY_FILE_WHITESPACE)] != '\0')
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("key_name must not contain white space")));
-		memcpy(area->key, named_key(key_name)->bytes, SECRET_KEY_BYTES);
-		area->key_length = SECRET_KEY_BYTES;
-		area->key_name_length = VARSIZE_ANY_EXHDR(key_name);
-		memcpy(area->key_name, VARDATA_ANY(key_name), area->key_name_length);
-	}
-	else
-	{
-		memcpy(area->key, server_key(source == KEY_OF_SERVER_CLOCK), PG_SHA256_DIGEST_LENGTH);
-		area->key_length = PG_SHA256_DIGEST_LENGTH;
-	}
+	if (name[strcspn(name, KEY_FILE_WHITESPACE)] != '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("key_name must not contain white space")));
+	(void) named_key(key_name);
+	area->key_name_length = VARSIZE_ANY_EXHDR(key_name);
+	memcpy(area->key_name, VARDATA_ANY(key_name), area->key_name_length);
 }
 
 static inline KeyedArea *
@@ -160,7 +164,9 @@ make_area(KeySource source, const text *key_name, const text *name, int64 period
 
 	/* the period comes last, so that find_area() skips an incomplete area */
 	memset(made, 0, sizeof(KeyedArea));
-	set_key(made, source, key_name);
+	made->source = source;
+	if (source == KEY_OF_FILE)
+		set_key_name(made, key_name);
 	made->name_length = VARSIZE_ANY_EXHDR(name);
 	memcpy(made->name, VARDATA_ANY(name), made->name_length);
 	made->period_ms = period_ms;
@@ -185,7 +191,6 @@ keyed_area(KeySource source, const text *key_name, const text *name, int64 perio
 
 	if (unlikely(kept_since != PgReloadTime))
 	{
-		explicit_bzero(areas, area_count * sizeof(KeyedArea));
 		area_count = last_used = next_made = 0;
 		kept_since = PgReloadTime;
 	}

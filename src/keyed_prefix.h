@@ -5,8 +5,6 @@
 #ifndef IDGEN_KEYED_PREFIX_H
 #define IDGEN_KEYED_PREFIX_H
 
-#include "common/sha2.h"
-
 #include "arguments.h"
 #include "key_file.h"
 #include "shared_memory.h"
@@ -63,11 +61,9 @@ typedef struct KeyedRun
 typedef struct KeyedArea
 {
 	KeySource	source;
-	int			key_length;
 	int			key_name_length;
 	int			name_length;
 	int64		period_ms;
-	uint8		key[PG_SHA256_DIGEST_LENGTH];
 	char		key_name[MAX_KEY_NAME_BYTES];
 	char		name[MAX_AREA_BYTES];	/* of the area, in UTF-8 */
 

@@ -361,6 +361,15 @@ idgen_create_id_domain(PG_FUNCTION_ARGS)
 								 CStringGetDatum(domain->relname),
 								 ObjectIdGetDatum(schema_oid));
 
+	/*
+	 * an event trigger can drop, move or rename it, and would leave the
+	 * prefix to other domains
+	 */
+	if (!OidIsValid(domain_oid))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("domain \"%s\" was dropped or renamed by an event trigger", domain->relname)));
+
 	values[0] = PointerGetDatum(prefix);
 	values[1] = ObjectIdGetDatum(domain_oid);
 	run_statement(&forget_dropped_domain, values, NULL);

@@ -161,4 +161,6 @@ is(outcome("SELECT idgen.$_()"), '22008', "$_() rejects a clock of 1969") for @u
 $node->stop;
 FakeClock::start_still($node, 0);
 is(ask("SELECT substr(translate(idgen.$_()::text, '-', ''), 1, 8)"), '00000000', "$_() accepts 1970") for @unix;
+ask(q{SELECT idgen.create_once(idgen.uuid_v4(), idgen.uuid_v4(), 'order')});
+is(ask(q{SELECT idgen.purge_creations('106750000 days')}), '0', 'no command is older than the earliest timestamp');
 done_testing();

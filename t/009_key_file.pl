@@ -174,8 +174,9 @@ sub is_in_memory
 }
 
 # many, so that the next keys are not put in the same place
-my $many = join('', map { "key$_ $Masks::key{other}\n" } 1 .. 300);
+my $many = join('', map { "key$_ $Masks::key{other}\nkey$_ = $Masks::key{other}\n" } 1 .. 300);
 $masks->reload($session, "${many}default $Masks::key{published}\n");
+$in_session->(q{SELECT idgen.hmac_comb('a', 'default')});
 $masks->reload($session, "default $Masks::key{orders}\n");
 my $by_orders = $in_session->();
 SKIP:
@@ -185,6 +186,7 @@ SKIP:
 	skip "the memory of the server's processes cannot be read here", 1 if !is_in_memory($pid, $raw->('orders'));
 	ok(!is_in_memory($pid, substr($raw->('other'), $_, 8)), "bytes $_ to @{[$_ + 7]} of the one before are not")
 	  for 0, 8;
+	ok(!is_in_memory($pid, $raw->('published')), 'nor is the key that hmac_comb() used');
 	ok(!is_in_memory($pid, $Masks::key{$_}), "nor is the line of key $_") for @texts;
 
 	# A file that is refused

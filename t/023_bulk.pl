@@ -71,6 +71,9 @@ check_flat('30000 answers leave no memory behind', $replay, 30000, "SELECT FROM 
 check_flat('30000 records leave no memory behind', q{idgen.create_once_bigint(idgen.uuid_v7(), i, 'order', '[1]')},
 	30000);
 
+check_flat('4000 statements that a rule removes leave no plans behind', 'idgen.forget_creation(idgen.uuid_v4())', 4000,
+	'BEGIN; CREATE RULE kept AS ON DELETE TO idgen.creation_identifiers DO INSTEAD NOTHING;');
+
 # Deleting more commands in one call does not take more memory: a trigger samples it after each DELETE of one call.
 ask(q{
 	CREATE TABLE sample (n serial, bytes bigint);

@@ -8,7 +8,7 @@ use Server;
 use Tickers;
 use Time::HiRes qw(time);
 
-my $node = init_server('patient', $settings . "client_connection_check_interval = 100ms\n");
+my $node = Functions::add_key(init_server('patient', $settings . "client_connection_check_interval = 100ms\n"));
 $node->start;
 my $has_advisor = Functions::install($node, 'postgres');
 ask(q{
@@ -146,6 +146,16 @@ ask(q{
 check_working('create_once() with a large request',
 	q{SELECT created FROM requests, idgen.create_once_bigint('c0000000-0000-4000-8000-000000000002', 2, 'order',
 		request)}, 0.7);
+# a file that is refused is read by every call, and takes as long as the square of its lines
+append_to_file($node->data_dir . '/idgen_keys', join('', map { "key$_\n" } 1 .. 10_000, 1));
+ask(q{
+	CREATE FUNCTION error_of_file() RETURNS text LANGUAGE plpgsql AS $$
+	BEGIN
+		PERFORM idgen.permute(1, '');
+	EXCEPTION WHEN config_file_error THEN
+		RETURN SQLERRM;
+	END $$});
+check_working('a call that reads the key file', 'SELECT error_of_file()', 0.7);
 check_working('purge_creations()', q{SELECT 'n=' || idgen.purge_creations(batch_size => 200000)}, 1);
 check_working('trim_creations()', q{SELECT 'n=' || idgen.trim_creations(0, batch_size => 200000)}, 1);
 
