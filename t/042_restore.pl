@@ -194,10 +194,10 @@ sub is_restored
 }
 
 # --- Dumps, and restores by a superuser -----------------------------------------------------------
-# The error messages of a program, each once
+# The error messages of a program, each once. A line of parallel processes can begin with parts of other lines.
 sub messages
 {
-	my %messages = map { $_ => 1 } (run_command([@_]))[1] =~ /(?:ERROR:  |error: (?!could not execute))([^\n]*)/g;
+	my %messages = map { $_ => 1 } (run_command([@_]))[1] =~ /(?:ERROR:  |error: (?!.*ERROR:  ))(.*)/g;
 	return join "\n", sort keys %messages;
 }
 
