@@ -282,6 +282,34 @@ for my $form (sort keys %forms)
 	is_restored($database, $role);
 }
 
+# A trigger that a superuser created is missing, as the page's second query shows.
+my ($triggers) = $page->section('Backup and restore') =~ /(SELECT tgrelid::regclass.*?;)/s;
+new_database($source, 'recipe', $role);
+is(as($installer, 'recipe', 'CREATE EXTENSION idgen; CREATE TABLE baskets (id uuid PRIMARY KEY)', $source), '',
+	'recipe: a table of the installer');
+$source->safe_psql('recipe', q{CREATE TRIGGER of_superuser BEFORE INSERT ON baskets FOR EACH ROW
+	EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'area=baskets')});
+is($source->safe_psql('recipe', $triggers), 'baskets|of_superuser', '... has a trigger of a superuser');
+$node->command_ok([ 'pg_dump', '--username', $installer, '--format=custom', "--file=$backup/installer.recipe",
+	$source->connstr('recipe') ], '... is dumped by the installer');
+new_database($node, 'recipe_restored', $role);
+like(paste($commands =~ s/^psql -U postgres.*\n//mr, $installer, 'recipe_restored', 'recipe'),
+	qr/^permission denied for function idgen\.check_recent_hmac_id$/m, '... and restored with the error of the page');
+is(ask($triggers, 'recipe_restored'), '', '... without the trigger');
+
+# In a database that uses idgen, sequences keep their values with the page's list, and otherwise are set back.
+my ($list) = $page->section('Backup and restore') =~ /`(pg_restore -l [^`]+ >list)`/;
+my $counter = 'SELECT last_value FROM idgen.decimal_id_counter';
+my %counters = (kept => [ "$list; pg_restore -L list", 1000 ], set_back => [ 'pg_restore', in_shop($counter) ]);
+for my $database (sort keys %counters)
+{
+	my ($commands, $value) = @{ $counters{$database} };
+	new_database($node, $database, $role);
+	ask(q{CREATE EXTENSION idgen; SELECT setval('idgen.decimal_id_counter', 1000)}, $database);
+	is(paste("$commands -U postgres -d shop shop.dump", $installer, $database, 'custom'), '', "$database: no errors");
+	is(ask($counter, $database), $value, '... the next value of decimal_id()');
+}
+
 # Another installer grants what the former one did.
 sub rights_of_others
 {

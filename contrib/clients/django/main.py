@@ -35,7 +35,8 @@ def order_with_invoice(note):
 
 
 def bulk(note, number):
-    return [order.id for order in Order.objects.bulk_create([Order(note=note) for _ in range(int(number))])]
+    ids = [order.id for order in Order.objects.bulk_create([Order(note=note) for _ in range(int(number))])]
+    return [order.id for order in Order.objects.filter(id__in=ids).iterator(chunk_size=2)]
 
 
 def fixture(note):
