@@ -41,7 +41,7 @@ for my $session (values %session)
 	die $session->{message} if $session->{sqlstate};
 }
 
-# Those of the lines that begin with the name of an object in the lines of before
+# The lines of objects that existed before; each line begins with the name of its object
 sub of_old_objects
 {
 	my ($before, $lines) = @_;
