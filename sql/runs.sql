@@ -11,10 +11,12 @@ SET datestyle = 'ISO, YMD';
 SELECT idgen.uuid_v7('10000-01-01 00:00:00+00') > idgen.uuid_v7() AS future_is_greater,
        idgen.uuid_timestamp(idgen.uuid_v7()) < '2200-01-01' AS and_forgotten;
 
--- TypeID
-SELECT count(DISTINCT id) AS ids, count(*) FILTER (WHERE id <= previous) AS not_increasing
-FROM (SELECT id, lag(id) OVER (ORDER BY n) AS previous FROM (SELECT n, idgen.typeid('t') COLLATE "C" AS id
-    FROM generate_series(1, 10000) n OFFSET 0) s) t;
+-- texts
+SELECT scheme, count(DISTINCT id) AS ids, count(*) FILTER (WHERE id <= previous) AS not_increasing
+FROM (SELECT scheme, id, lag(id) OVER (PARTITION BY scheme ORDER BY n) AS previous FROM (
+    SELECT 'TypeID' AS scheme, n, idgen.typeid('t') COLLATE "C" AS id FROM generate_series(1, 10000) n
+    UNION ALL SELECT 'ULID', n, idgen.ulid() COLLATE "C" FROM generate_series(1, 10000) n) s) t
+GROUP BY scheme ORDER BY scheme;
 
 --
 -- Runs
