@@ -303,12 +303,12 @@ sub events
 	like($migrating->outcome($far), qr/^t\n\d{15,}$/, 'a table with an identity column gets snowflakes');
 
 	my $existing = $migrating->prose('Keys for existing rows');
-	my ($n, $key) = $existing =~ /let n be `(.*?)`, and store `(.*?)`/;
+	my ($n, $new_key) = $existing =~ /let n be `(.*?)`, and store `(.*?)`/;
 	is( ask(qq{
 		CREATE TABLE visits AS SELECT i AS id, timestamptz '2026-11-20 03:44+00' + i / 3 * interval '1 us' AS created_at
 			FROM generate_series(1, 3000) i;
 		SELECT count(*) FROM (SELECT key, lag(key) OVER (ORDER BY n) AS last FROM (
-			SELECT n, idgen.$key AS key FROM (SELECT *, $n AS n FROM visits) v) k) l WHERE key > last}),
+			SELECT n, idgen.$new_key AS key FROM (SELECT *, $n AS n FROM visits) v) k) l WHERE key > last}),
 		2999, 'UUIDs have the order of rows whose timestamps are equal or differ by 1 us');
 	my ($default) = $existing =~ /`(DEFAULT .*?)`/;
 	is( ask("ALTER TABLE invoices ALTER id SET @{[ $default =~ s/999999999/2000/r ]}; DELETE FROM invoices;
