@@ -19,12 +19,12 @@ END $$;
 --
 SELECT prefix, idgen.prefixed_id_from_uuid(prefix, id)
 FROM (VALUES ('acct', uuid '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'), ('a', '00000000-0000-0000-0000-000000000000'),
-             ('line_item2', 'ffffffff-ffff-ffff-ffff-ffffffffffff'), ('acct', NULL)) v (prefix, id);
+             ('items_az09', 'ffffffff-ffff-ffff-ffff-ffffffffffff'), ('acct', NULL)) v (prefix, id);
 SELECT idgen.prefixed_id_to_uuid('acct_03e6wlko0bp8e7c9916hklbnd')
     AS id, idgen.uuid_version(idgen.prefixed_id_to_uuid('acct_03e6wlko0bp8e7c9916hklbnd')) AS version,
        idgen.prefixed_id_prefix('acct_03e6wlko0bp8e7c9916hklbnd') AS prefix;
-SELECT idgen.prefixed_id_to_uuid('line_item2_f5lxx1zz5pnorynqglhzmsp33', 'line_item2') AS last_underscore,
-       idgen.prefixed_id_prefix('line_item2_f5lxx1zz5pnorynqglhzmsp33') AS prefix,
+SELECT idgen.prefixed_id_to_uuid('items_az09_f5lxx1zz5pnorynqglhzmsp33', 'items_az09') AS last_underscore,
+       idgen.prefixed_id_prefix('items_az09_f5lxx1zz5pnorynqglhzmsp33') AS prefix,
        idgen.prefixed_id_to_uuid('acct_F5LXX1ZZ5PNORYNQGLHZMSP33') AS upper_case;
 
 \pset format unaligned
