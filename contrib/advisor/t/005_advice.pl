@@ -105,13 +105,14 @@ my ($advised) = ask("SELECT advice FROM idgen.index_report('part_pkey')") =~ /ke
 is(outcome("ALTER TABLE $table ALTER id SET DEFAULT $advised; INSERT INTO $table DEFAULT VALUES"), '',
 	'a partition of texts: the advised default, with the name of the table');
 
-# Several indexes of a table: the advice for each
+# Several indexes of a table: the advice for each; with these rows, an index on an int has more than 100 pages also on
+# 32 bits
 my $saved = qr/serves the same searches; without this one, \d+ \wB and all of its WAL would be saved/;
 my $same = sub { qr/^Index public\.$_[0] $saved\.$/ };
 ask("DROP TABLE zoo;
 	CREATE TABLE zoo (id uuid CONSTRAINT pk PRIMARY KEY, tenant int, day date);
 	CREATE TABLE lines (id uuid, tenant int);
-	INSERT INTO zoo SELECT $v4, i, '2026-01-01' FROM generate_series(1, $rows) i");
+	INSERT INTO zoo SELECT $v4, i, '2026-01-01' FROM generate_series(1, 60000) i");
 for (
 	[ 'CREATE UNIQUE INDEX %i ON zoo (id)', $same->('pk') ],
 	[ 'CREATE INDEX %i ON zoo (id)', $same->('pk') ],
