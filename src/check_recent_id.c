@@ -278,7 +278,7 @@ row_is_visible(const Search *search, Snapshot snapshot, ItemPointer tid)
 }
 
 /*
- * Is there a committed row, or one of this transaction?  Waits for a transaction
+ * Is there a row that is committed, or is of this transaction?  Waits for a transaction
  * that has inserted or deleted such a row, as the unique check does.
  */
 static bool

@@ -20,7 +20,7 @@
 #include "id_text.h"
 
 /*
- * Argument 0 as text to read; "noun" names its kind in messages.  If its length
+ * Get argument 0 as text to parse; messages call it a "noun".  If its length
  * in bytes implies more than max_characters, it is an error (22P02), and the
  * text is not detoasted.
  */

@@ -115,7 +115,7 @@ make_prefixed(FunctionCallInfo fcinfo, const PrefixedKind *kind)
 	return id_text_make(prefix, PG_GETARG_UUID_P(1), kind->radix);
 }
 
-/* Read argument 0, its uuid, and the length of its prefix, which extends to the last underscore. */
+/* Parse argument 0: its uuid, and the length of its prefix, which ends before the last underscore. */
 static IdText
 read_prefixed(FunctionCallInfo fcinfo, const PrefixedKind *kind,
 			  int *prefix_length, pg_uuid_t **uuid)

@@ -198,7 +198,7 @@ const Scheme hmac_comb_scheme = {
 	require_few_periods, hash_is_in_window, describe_hash, advise_key
 };
 
-/* The scheme of this name, as an argument of check_recent_id(); 42704 if there is none. */
+/* The scheme that an argument of check_recent_id() names; 42704 if there is none. */
 const Scheme *
 scheme_by_name(const char *name)
 {
@@ -276,7 +276,8 @@ rule_window(const Rule *rule, TimestampTz clock)
 
 /*
  * True if the identifier is of the scheme and its time is in the window.  The
- * version comes last, because hash_is_in_window() must see all keys.
+ * version is checked last: hash_is_in_window() must always be called, because it
+ * raises an error if one of the rule's keys is missing.
  */
 bool
 rule_accepts(const Rule *rule, const pg_uuid_t *id, const Window *window)

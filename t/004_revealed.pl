@@ -45,8 +45,8 @@ sub call
 	return $call{$function} =~ s/CLOCK/$clock/r;
 }
 
-# What the page says of the time: how much later the known bits are still the same, and how much later they are not. (A
-# clock in SQL has microseconds.)
+# For each resolution on the page: a later clock with which the known bits are still the same, and one with which they
+# differ. (A timestamp has microseconds.)
 my %resolution = (
 	'no' => ['1000 days'],
 	'to the millisecond' => [ '0.4 ms', '1 ms' ],

@@ -91,7 +91,7 @@ in_shop("DROP POLICY recent ON $table; DROP POLICY anything ON $table; ALTER TAB
 	TRUNCATE $table");
 
 # --- Attacks by the installer ------------------------------------------------
-# It cannot attach code of its own to the objects of the extension, so that no other role runs it.
+# The installer cannot attach code to the objects of the extension, and so cannot make another role run it.
 as('installer', q{
 	CREATE SCHEMA hers;
 	GRANT USAGE ON SCHEMA hers TO PUBLIC;

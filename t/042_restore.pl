@@ -7,7 +7,7 @@ use File::Basename qw(dirname);
 use Page;
 use Server;
 
-# The servers: that of the dumps, and that of the restores
+# The server to restore on, and the server to dump from
 my $node = Functions::add_key(init_server('restore'));
 my $source = $node;
 if (defined $ENV{OLD_BINDIR})

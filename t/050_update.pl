@@ -28,7 +28,7 @@ is_deeply([ grep { !/--.*--/ } map { basename($_) } glob "$extension/idgen--*.sq
 
 InUse::create($node, $_, version => '1.0') for 'shop', 'old_shop';
 
-# The result of a query by the role of the application in a new session
+# Run a query as the application's role in a new session; return its result.
 sub as_app { my ($database, $query) = @_; return outcome("SET ROLE app; $query", node => $node, database => $database) }
 
 # Sessions that have used all functions before the update

@@ -94,7 +94,7 @@ ask('ALTER DATABASE former RENAME TO shop');
 my $ahead = sub {
 	return ask('SELECT extract(epoch FROM idgen.snowflake_timestamp(idgen.snowflake()))::bigint', $_[0]) - time;
 };
-# the values of a ticker without the node: numbers that follow one another while they are ahead of the clock
+# the values of a ticker without the node number, which are consecutive while they are ahead of the clock
 my $number = 'SELECT id >> 22 << 12 | (id & 4095) FROM idgen.snowflake() id';
 my $set_mark = sub {
 	return "SELECT setval('idgen.snowflake_mark', (extract(epoch FROM now())::bigint + $_[0]) << 28)";

@@ -1,5 +1,5 @@
-# Tenants share the table of recorded commands through the function of docs/security.md. No tenant gets the answer to a
-# command of another, takes its id, or learns its name. This also holds after a restore, which loses policies and
+# Tenants share the table of recorded commands through the function shown in docs/security.md. No tenant gets the answer
+# to a command of another, takes its id, or learns its name. This also holds after a restore, which loses policies and
 # everything else that was added to the table.
 
 use Page;

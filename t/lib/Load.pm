@@ -111,7 +111,7 @@ sub _keep_running
 	}
 }
 
-# Keep the clients running until a condition holds; die if it takes the given time and the timeout.
+# Keep the clients running until a condition holds. Die if that takes longer than the given time plus the timeout.
 sub run_until
 {
 	my ($self, $condition, $seconds) = @_;

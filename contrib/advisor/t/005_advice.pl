@@ -154,9 +154,10 @@ like(report('concat_ws($$|$$, rows_per_day, rows_per_checkpoint, wal_per_day, un
 
 # The newest rows of keyed COMBs are in the middle of a twelfth. In the area, each twelfth has a prefix of its own: in
 # one area of 20, two of the six have the same, and the newest rows are among older ones.
-my $area = ask(q{SELECT area FROM generate_series(1, 100) area WHERE 6 = (
-	SELECT count(DISTINCT left(idgen.keyed_comb(area::text, clock => 'epoch'::timestamptz + n * interval '5 min')::text, 8))
-	FROM generate_series(0, 5) n) LIMIT 1});
+my $area = ask(q{SELECT area FROM generate_series(1, 100) area, LATERAL (
+		SELECT count(DISTINCT left(idgen.keyed_comb(area::text, clock => at)::text, 8)) AS prefixes
+		FROM generate_series('epoch'::timestamptz, 'epoch'::timestamptz + '25 min', '5 min') at) s
+	WHERE prefixes = 6 LIMIT 1});
 my $keyed = qq{idgen.keyed_comb('$area', clock => at + interval '3 min')};
 my ($n, %values) = (2000, random => $v4, seven => 'idgen.uuid_v7(at)', keyed => $keyed,
 	random_text => "$v4\::text", keyed_text => "$keyed\::text",

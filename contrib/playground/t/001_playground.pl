@@ -39,7 +39,7 @@ cmp_ok($pages{gen_random_uuid}, '>', 5 * $pages{$_}, "$_ touches fewer pages tha
   for qw(keyed_comb uuid_v7);
 
 # as PGlite: with checksums, which version 18 has by default, and nothing in the background
-init_server('real', "autovacuum = off\nmax_wal_size = 8GB\ncheckpoint_timeout = 1d",
+init_server('real', "autovacuum = off\nmax_wal_size = 8GB\ncheckpoint_timeout = 1d\nwal_consistency_checking = ''",
 	extra => ['--data-checksums'])->start;
 my ($script) = run_command([ @module, 'sql', $settings ]);
 my @wal = ask(slurp_file("$tmp/portable/uuids.sql") . $script) =~ /^(\d+\.\d+)$/mg;
