@@ -203,7 +203,7 @@ COPY (VALUES ('default 000102030405060708090a0b0c0d0e0f'), ('default fedcba98765
 SELECT idgen.permute(1, '', 2);
 COPY (VALUES (repeat('x', 64))) TO PROGRAM 'cat >idgen_keys_of_tests';
 SELECT idgen.permute(1, '', 2);
-COPY (SELECT 1) TO PROGRAM 'printf "\0" >idgen_keys_of_tests';
+COPY (SELECT 1) TO PROGRAM 'cat >/dev/null; printf "\0" >idgen_keys_of_tests';
 SELECT idgen.permute(1, '', 2);
 COPY (SELECT 1) TO PROGRAM 'cat >/dev/null; rm idgen_keys_of_tests; mkdir idgen_keys_of_tests';
 SELECT idgen.permute(1, '', 2);
