@@ -65,7 +65,7 @@ require_window_within_cycle(const Rule *rule)
 				 errhint("Use a smaller tolerance, a longer period or more prefix bytes.")));
 }
 
-/* Raise 22023 if the window has so many periods that computing their hashes takes long. */
+/* Raise 22023 if the window is wider than MAX_CHECKED_PERIODS, which limits the cost of a check. */
 static void
 require_few_periods(const Rule *rule)
 {
