@@ -94,7 +94,7 @@ is(ask(q{SELECT count(*) FROM (SELECT object_id, lag(object_id) OVER (ORDER BY p
 		WHERE (idgen.bigint_from_base(right(object_id, 6), 16) - idgen.bigint_from_base(right(previous, 6), 16))
 			& 16777215 <> 1}),
 	'0', 'the counter of an ObjectId is the previous one plus one, whatever the clock does');
-# Three versions use one tick of 100 ns each for every row.
+# The three versions share one counter, which takes a tick of 100 ns for each value.
 is(ask(q{SELECT extract(epoch FROM max(idgen.uuid_timestamp(uuid_v1)) - min(idgen.uuid_timestamp(uuid_v6))) * 1000000
 		FROM made WHERE phase = 'standing still'}) + 0, 2999,
 			'10000 rows advance versions 1, 6 and 13 by one tick for each value');

@@ -216,7 +216,7 @@ ok(index($shown, lc substr $Masks::key{$_}, 0, 12) < 0, "key $_ is in no message
 ask('ALTER ROLE ALL RESET ALL');
 
 # --- One statement, one key ----------------------------------------------------
-# Parallel workers would read a file that was replaced, while their leader still has the old keys until the next reload.
+# A parallel worker would read the new file, while its leader still has the old keys until the next reload.
 $masks->write_keys($Masks::all_keys);
 ask('CREATE TABLE events AS SELECT i FROM generate_series(1, 20000) i; ANALYZE events');
 $session = session();
