@@ -1,4 +1,4 @@
--- Checks of identifiers that clients generate.
+-- Checks of identifiers that clients have generated.
 \set SHOW_CONTEXT never
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
@@ -41,8 +41,7 @@ INSERT INTO long_text VALUES (repeat('f', 1000000)), (repeat('919108f7-52d1-4320
 SELECT idgen.is_uuid(id), length(id) FROM long_text;
 
 --
--- is_recent_short_comb: the window, around the restart of the cycle (2022-03-18 03:44
--- has prefix 0000)
+-- is_recent_short_comb: the window around the restart of the cycle (2022-03-18 03:44 has the prefix 0000)
 --
 CREATE FUNCTION with_prefix(prefix text) RETURNS uuid LANGUAGE sql IMMUTABLE AS $$
     SELECT (prefix || substr('919108f7-52d1-4320-9bac-f847db4148a8', length(prefix) + 1))::uuid
@@ -67,7 +66,7 @@ SELECT idgen.is_recent_short_comb(idgen.short_comb()) AS now,
        idgen.is_recent_short_comb(idgen.short_comb(clock => now() - interval '1 hour')) AS hour_ago,
        idgen.is_recent_short_comb(idgen.short_comb(clock => now() - interval '1 hour'), '2 hours') AS within_two;
 
--- the widest window that is allowed excludes a prefix for every clock
+-- the widest allowed window excludes one prefix for every clock
 SELECT clock, count(*) AS passing
 FROM (VALUES (timestamptz '2022-03-18 03:44:00+00'), ('2022-03-18 03:44:59.999999+00')) c (clock),
      generate_series(0, 255) p
