@@ -2,7 +2,7 @@
 #
 # test-jit.sh: run the regression and isolation tests with each query compiled, and idgen's functions inlined.
 #
-# Installs the LLVM of the server, whose version Debian's PostgreSQL 15 names.
+# Installs the version of LLVM that the server was configured with, which is recorded by Debian's PostgreSQL 15.
 
 . "$(dirname "$0")/results.sh"
 

@@ -173,7 +173,7 @@ SELECT idgen.snowflake() AS after \gset
 ROLLBACK;
 SELECT idgen.snowflake() > :after AND :after > :within AND :within > :before AS forward;
 
--- decimal_id() returns the numbers of its sequence; the generator counts more than the counter
+-- decimal_id() returns the numbers of its sequence; after the last counter, the generator increases by one
 BEGIN;
 SELECT setval('idgen.decimal_id_counter', 922337201);
 SELECT parts.* FROM (SELECT idgen.decimal_id() AS id FROM generate_series(1, 2) OFFSET 0) made,

@@ -130,8 +130,7 @@ SELECT move, f.state FROM (VALUES ($$at = '2019-06-06' WHERE at < '2020-01-01'$$
     ($$at = '2023-03-03' WHERE at < '2020-01-01'$$)) v (move),
     violation('UPDATE logged SET ' || move) f;
 
--- the column is found by its name, while columns are added and dropped; a value of another version is rejected only if
--- its column is checked
+-- the column is found by its name, even if columns are added, dropped and renamed
 CREATE DOMAIN key AS uuid;
 CREATE DOMAIN narrow_key AS key;
 CREATE TABLE changing (k uuid, "Key" uuid, d narrow_key, t text, id uuid, g uuid GENERATED ALWAYS AS (id) STORED);
