@@ -81,7 +81,7 @@ my %different = map { $_ => 1 } @$in_first, @$in_other;
 is(scalar keys %different, 1000, 'sessions that did have pools of their own');
 $_->quit for $first, $other, $idle;
 
-# If another library generates an identifier in the postmaster, an error prevents that sessions are forked with the
+# If another library generates an identifier in the postmaster, it gets an error, so that no session is forked with the
 # generator's state.
 my $library = PostgreSQL::Test::Utils::tempdir() . '/postmaster_generates';
 append_to_file("$library.c", q{

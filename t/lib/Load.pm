@@ -3,7 +3,7 @@
 # and each command has created one order.
 #
 #   my $load = Load->new($node, insert => 4, take => 2, create => 6);
-#   $load->work(100);              # until each client has got that many rows more
+#   $load->work(100);              # until each client has received that many more rows
 #   $node->stop('immediate');
 #   $load->lose_all;               # later identifiers are greater
 #   $load->check;

@@ -3,9 +3,9 @@
 #
 #   my $masks = Masks->new;
 #   $masks->outcome(q{SELECT idgen.permute(2, 'a')});   # rows, or the error with SQLSTATE
-#   $masks->permuted;                             # the same for $Masks::permute
+#   $masks->permuted;                             # the outcome of $Masks::permute
 #   $masks->write_keys("default $Masks::key{other}\n");
-#   $masks->reload($session);                     # until the session reads them
+#   $masks->reload($session);                     # returns when the session has read them
 
 package Masks;
 use strict;

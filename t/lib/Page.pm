@@ -1,13 +1,13 @@
 # The SQL of a page of the documentation, by section. A test can thus execute the same SQL that users paste.
 #
 #   my $page = Page->new('recipes');          # docs/recipes.md; or a path: 'contrib/portable/README.md'
-#   $page->blocks('Store a uuid');            # the blocks of ```sql there
-#   $page->blocks('Node numbers', 'sh');      # or of another language
-#   $page->table('Store a uuid');             # the cells of the tables' rows
-#   $page->prose('Store a uuid');             # its text, without code blocks and line breaks
-#   my ($stdout, $stderr) = $page->paste('An event feed', 0);   # a block, on the test's server; else all blocks
+#   $page->blocks('Store a uuid');            # the blocks of ```sql in this section
+#   $page->blocks('Node numbers', 'sh');      # the blocks of another language
+#   $page->table('Store a uuid');             # the cells of each table row
+#   $page->prose('Store a uuid');             # its text without code blocks and line breaks
+#   my ($stdout, $stderr) = $page->paste('An event feed', 0);   # executes block 0, by default all blocks
 #   $page->prepared('An event feed');         # its PREPARE statements
-#   $page->outcome('SELECT 1/0');             # what it returns, or "SQLSTATE constraint"
+#   $page->outcome('SELECT 1/0');             # the rows, or "SQLSTATE constraint"
 
 package Page;
 use strict;

@@ -5,7 +5,7 @@
 #   ask('SELECT 1');                              # rows; an error ends the test
 #   outcome('SELECT 1/0', user => 'app');         # rows, or the SQLSTATE of the first error
 #   errors('SELECT 1/0', database => 'other');    # psql's messages, with all fields
-#   session(user => 'app')->ask('SELECT 1');      # a session that stays, see Session.pm
+#   session(user => 'app')->ask('SELECT 1');      # a session that stays open, see Session.pm
 #
 # All of these functions use the first server that was started, unless a "node" is given.
 

@@ -1,7 +1,7 @@
 # The functions on a ticker, whose values increase over all sessions
 #
 #   begin_scenario('a session', take('shop'));            # the first values of a session in a database
-#   continues('another one', take('shop', 100));          # later values are greater than all before
+#   continues('another one', take('shop', 100));          # later values must be greater than all before
 
 package Tickers;
 use strict;
