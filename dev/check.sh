@@ -11,7 +11,7 @@
 #   python           scripts compile
 #   yaml             .github can be read
 #   lines            at most 120 columns in SQL, Perl, Python and shell scripts
-#   expected         no expected output contains an error that a mistake in the test itself makes
+#   expected         no expected output contains an error caused by a mistake in the test itself
 #
 # Installs missing tools. Takes about a minute.
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 #
-# fuzz.sh: run the libFuzzer targets in dev/fuzz/ on idgen's readers of text, under
-# AddressSanitizer and UndefinedBehaviorSanitizer.
+# fuzz.sh: run the libFuzzer targets in dev/fuzz/ on idgen's functions that read text, under AddressSanitizer and
+# UndefinedBehaviorSanitizer.
 #
-#   dev/fuzz.sh [--seconds N] [TARGET ...]     default 10 seconds for each target, and all
+#   dev/fuzz.sh [--seconds N] [TARGET ...]     default: 10 seconds for each target, all targets
 #
 # A target is a function fuzz_TARGET() in dev/fuzz/ (see dev/fuzz/fuzz.h). It starts with the inputs in
-# dev/fuzz/seeds/TARGET, one per line, with the escapes of printf. A failing input is kept; add it to this file to run
+# dev/fuzz/seeds/TARGET, one per line, with the escapes of printf. A failing input is kept. Add it to the seeds to run
 # it again. PG_CONFIG=/path/to/pg_config selects the headers and libpgcommon.
 
 . "$(dirname "$0")/results.sh"

@@ -8,7 +8,7 @@
 #   debian         the Debian packages, by autopkgtest
 #   rpm            the RPM packages, by Debian's rpm
 #   docker         the image of dev/packaging/docker
-#   cloudnativepg  that of dev/packaging/cloudnativepg, of the Debian packages; from PostgreSQL 18 on
+#   cloudnativepg  the image of dev/packaging/cloudnativepg, with the Debian packages; PostgreSQL 18 and later
 #
 # Runs in the Debian folder of this version (see run-on.sh), which is also the base of the images. The archive contains
 # the working tree, except new files that have not been added. The packages remain in FOLDER/MAJOR/package. Takes about

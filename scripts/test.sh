@@ -3,9 +3,9 @@
 # test.sh: build idgen and run its tests on a private cluster.
 #
 #   scripts/test.sh                              all tests, ten minutes on two cores
-#   scripts/test.sh FOLDER ...                   those of . (the extension), bench/lab or contrib/NAME
+#   scripts/test.sh FOLDER ...                   the tests of . (the extension), bench/lab or contrib/NAME
 #   scripts/test.sh t/NAME.pl ...                only these TAP tests
-#   scripts/test.sh --regress [t/NAME.pl ...]    the regression and isolation tests, and these
+#   scripts/test.sh --regress [t/NAME.pl ...]    the regression and isolation tests, and these TAP tests
 #
 # Installs missing packages, and builds with warnings as errors. PG_CONFIG=/path/to/pg_config selects the server.
 

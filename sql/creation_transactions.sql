@@ -72,7 +72,7 @@ TABLE recorded;
 TRUNCATE idgen.creation_identifiers, orders;
 
 --
--- A cursor records commands when they are fetched
+-- Commands are recorded as the rows of a cursor are fetched
 --
 BEGIN;
 DECLARE c CURSOR FOR SELECT entity_number, created

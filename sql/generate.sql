@@ -68,7 +68,7 @@ SELECT left(idgen.short_comb(clock => '2022-03-18 03:44:00+00')::text, 4) AS pre
        left(idgen.short_comb(period => '2 minutes', clock => '2022-03-18 03:44:00+00')::text, 4) AS two_minutes,
        left(idgen.short_comb(prefix_bytes => 1, clock => '2022-03-18 03:45:00+00')::text, 2) AS one_byte;
 
--- the bits after the prefix do not repeat in a few identifiers
+-- the bits after the prefix of a few identifiers do not repeat
 SELECT count(DISTINCT substr(id::text, 6, 8)) > 95 AS tags_differ
 FROM (SELECT idgen.short_comb(clock => '2022-03-18 03:46:00+00') AS id FROM generate_series(1, 100)) s;
 

@@ -163,7 +163,7 @@ FROM (VALUES ('snowflake', extract(epoch FROM idgen.snowflake_timestamp(idgen.sn
      pg_sequences
 WHERE schemaname = 'idgen' AND sequencename = function || '_mark';
 
--- a rollback does not undo the effect of returned values
+-- values that were returned are not returned again after a rollback
 BEGIN;
 SELECT idgen.snowflake() AS before \gset
 SAVEPOINT s;

@@ -1,4 +1,4 @@
--- The functions of the newest release, which do not change within 1.x, as (arguments) -> result: names
+-- The functions of the newest release, whose signatures do not change within 1.x, as (arguments) -> result: names
 \pset format unaligned
 \pset tuples_only
 SET client_min_messages = warning;

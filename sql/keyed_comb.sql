@@ -46,7 +46,7 @@ SELECT count(DISTINCT prefix(idgen.keyed_comb('a', n * interval '1 day', 'epoch'
        AS live
 FROM generate_series(1, 5) n;
 
--- runs: after 8,192 keys of a session in a twelfth, each 8,192 keys share 16 bits
+-- runs: after 8,192 keys of a session in a twelfth, every 8,192 further keys share 16 bits
 CREATE TEMP TABLE bulk AS
     SELECT n, idgen.keyed_comb('bulk', '365250 days') AS id FROM generate_series(1, 5 * 8192) n;
 SELECT count(DISTINCT prefix(id)) AS prefixes, count(DISTINCT id) AS ids,

@@ -61,8 +61,8 @@ FROM (SELECT kind, sum((observed - bytes / 256) ^ 2 / (bytes / 256)) + (256 - co
       GROUP BY kind) t
 ORDER BY kind;
 
--- the last 62 bits of all identifiers, including those of another process, must be different, because each pool is used
--- once and by one process; suffix_comb() is excluded, because these bits contain its time
+-- The last 62 bits of all identifiers must be different, even from those of another process, because each pool is used
+-- once and by one process. (suffix_comb() is excluded, because its last bits contain the time.)
 CREATE TABLE used AS SELECT substring(bits FROM 67) AS bits FROM sample WHERE kind <> 'suffix_comb';
 \connect -
 INSERT INTO used SELECT substring(('x' || replace(idgen.uuid_v4()::text, '-', ''))::bit(128) FROM 67)

@@ -51,8 +51,8 @@ RESET plan_cache_mode;
 SELECT plan($$SELECT * FROM moments WHERE idgen.uuid_v7_within(uuid_v7, now() - interval '1 minute')$$);
 RESET enable_bitmapscan;
 
--- The planner must expect at least half, and at most twice, as many rows as for a condition on the order of the ids
--- only. This is also checked for a generic plan, and for half of the rows.
+-- The planner's row estimate must be between half and twice the estimate for the bounds alone. This is also checked for
+-- a generic plan, and for half of the rows.
 CREATE FUNCTION expected_rows(query text) RETURNS numeric LANGUAGE plpgsql AS $$
 DECLARE
     plan json;

@@ -1,5 +1,5 @@
-# Verify the order and the times of time-ordered identifiers while the server's clock steps back, stands still and jumps
-# ahead.
+# Verify the order and the timestamps of time-ordered identifiers while the server's clock steps back, stands still and
+# jumps ahead.
 
 use Config;
 use FakeClock;
@@ -69,7 +69,7 @@ is(ask(q{SELECT count(*) FROM made
 	'0', 'comb() contains the time of the clock');
 
 # Generators that docs/choosing.md calls ordered "within a session" never step back. Version 1 UUIDs are converted to
-# version 6, because only version 6 sorts by time.
+# version 6, which sorts by time.
 my $ordered = join "\n", map { $_->[0] } grep { ($_->[2] // '') =~ /^within a session/ }
   Page->new('choosing')->table('All keys');
 my @ordered = grep { $ordered =~ /`$_\(/ } @generators;
@@ -94,7 +94,7 @@ is(ask(q{SELECT count(*) FROM (SELECT object_id, lag(object_id) OVER (ORDER BY p
 		WHERE (idgen.bigint_from_base(right(object_id, 6), 16) - idgen.bigint_from_base(right(previous, 6), 16))
 			& 16777215 <> 1}),
 	'0', 'the counter of an ObjectId is the previous one plus one, whatever the clock does');
-# The three versions share one counter, which takes a tick of 100 ns for each value.
+# The three versions share one counter, which advances by one tick of 100 ns for each value.
 is(ask(q{SELECT extract(epoch FROM max(idgen.uuid_timestamp(uuid_v1)) - min(idgen.uuid_timestamp(uuid_v6))) * 1000000
 		FROM made WHERE phase = 'standing still'}) + 0, 2999,
 			'10000 rows advance versions 1, 6 and 13 by one tick for each value');
@@ -131,8 +131,8 @@ SKIP:
 	$session->quit;
 	$node->stop;
 
-	# This is the second before the last one that fits in 32 bits. The test generates one more ObjectId than the counter
-	# has values, so the ObjectIds use two seconds, whatever the counter's first value is.
+	# The clock stands still in the last second but one whose number fits into 32 bits. The test generates one more
+	# ObjectId than the counter has values, so the ObjectIds use two seconds, whatever the counter's first value is.
 	FakeClock::start_still($node, 2**32 - 2);
 	$session = session();
 	$session->ask(q{CREATE FUNCTION number(text) RETURNS bigint LANGUAGE sql

@@ -1,6 +1,6 @@
-# Verify that processes that generate identifiers at the same time, in parallel workers and in concurrent sessions, do
-# not repeat values. The library is first loaded on demand, and then by the postmaster, from which every backend is
-# forked. Functions on a ticker must run in the leader of a parallel plan.
+# Verify that concurrent processes, both parallel workers and sessions, never generate the same value. The library is
+# first loaded on demand, and then by the postmaster, from which every backend is forked. Functions on a ticker must run
+# in the leader of a parallel plan.
 
 use Functions;
 use Server;
@@ -50,7 +50,7 @@ sub check_parallel_plan
 		qr/Workers Launched: [1-9].*Parallel Seq Scan on public\.source[^\n]*\n\s+Output: process_id\(\), idgen\./s,
 		"$loaded, $name: workers call the generator");
 
-	# The machine determines how the scan is divided. Repeat it until three processes have taken part.
+	# The division of the scan among the processes varies. Repeat the scan until three processes have taken part.
 	my $until = time + $PostgreSQL::Test::Utils::timeout_default;
 	my $processes = 0;
 	while ($processes < 3 && time <= $until)

@@ -177,7 +177,7 @@ for my $encoding ('SQL_ASCII', 'UTF8')
 }
 
 # --- Every documented SQLSTATE --------------------------------------------------
-# These calls raise SQLSTATEs that calls with random arguments may never raise. In SQL_ASCII, chr(255) is not valid
+# These calls raise SQLSTATEs that calls with random arguments might not raise. In SQL_ASCII, chr(255) is not valid
 # UTF-8.
 my $v7 = q{'017f22e2-79b0-7cc3-98c4-dc0c0c07398f'};
 my $late = q{'infinity')};

@@ -1,5 +1,5 @@
 # Verify that identifiers reveal to an outsider what docs/security.md says: the time, the number of bits that remain to
-# be guessed, and what several identifiers reveal together. All clocks are passed in and the key of hmac_comb() is
+# be guessed, and what several identifiers reveal together. All clocks are passed in, and the key of hmac_comb() is
 # known, so the counts are the same in each run.
 
 use Functions;
@@ -45,8 +45,8 @@ sub call
 	return $call{$function} =~ s/CLOCK/$clock/r;
 }
 
-# Each resolution on the page has two later clocks: one at which the known bits are still the same, and one at which
-# they differ. (A timestamp has a resolution of a microsecond.)
+# For each resolution on the page: a later clock with which the known bits must be the same, and one with which they
+# must differ. If no time is revealed, there is no second clock. (A timestamp has a resolution of a microsecond.)
 my %resolution = (
 	'no' => ['1000 days'],
 	'to the millisecond' => [ '0.4 ms', '1 ms' ],
@@ -143,7 +143,7 @@ my %of = (
 	'in runs of 4,096' => sub { my $n = shift; return [ 4096, $n * $minutes / 4096, 74 ] },
 	'`keyed_comb()`' => sub { my $n = shift; return [ 5 * $n, $minutes / 5, 90 ] },
 	'in runs of 8,192' => sub { my $n = shift; return [ 8192, $n * $minutes / 8192, 74 ] },
-	# There are 4,096 groups in a millisecond, most of them without a row.
+	# A millisecond has 4,096 different times, most of them without a row.
 	'`uuid_v7()` of several sessions' =>
 	  sub { my $n = shift; return [ 1, 0, 62 ], [ $n / 4096e3, 60 * $minutes * 4096e3, 62 ] });
 my $guesses = log2(1e6 * 365.25 * 24 * 60 * 60);

@@ -1,6 +1,7 @@
-# Verify text identifiers in a UTF8 database. Texts have the order of their uuids in COLLATE "C", but not in every
-# collation. Dumps contain the domains of prefixed ids and their registered prefixes, but no prefix whose domain is not
-# in the dump (t/049_operations.pl tests partial dumps). If two sessions register the same prefix, only one succeeds.
+# Verify text identifiers in a UTF8 database. Text identifiers sort in the order of their uuids with COLLATE "C", but
+# not with every collation. Dumps contain the domains of prefixed ids and their registered prefixes, but no prefix whose
+# domain is not in the dump (t/049_operations.pl tests partial dumps). If two sessions register the same prefix, only
+# one succeeds.
 
 use Server;
 

@@ -59,8 +59,8 @@ SKIP:
 	my $session = session(node => $fake);
 	my $start = timegm(0, 0, 0, 20, 10, 2026);
 
-	# Return the numbers of the period and of the prefix at each of these seconds after the start. Periods and prefixes
-	# are numbered in the order of their first appearance.
+	# Return the numbers of the period and of the prefix at each of the given seconds after the start. Periods and
+	# prefixes are numbered in the order of their first appearance.
 	my $numbers = sub {
 		my (%period, %prefix);
 		return join ' ', map {

@@ -72,7 +72,7 @@ my $long = "22023: area is too long\nDETAIL:  The area has more than 63 bytes in
 like($masks->outcome("SELECT idgen.permute(1, 'a', key_name => repeat('x', 100000000))"),
 	qr/^42704: key "x{96}" does not exist/, 'of a name of 100 MB, a message shows the first bytes');
 
-# Names are bytes. Messages contain them in the client's encoding.
+# Key names are byte strings. Messages contain them in the client's encoding.
 for ([ UTF8 => 47, qr/^\Q@{[ $masks->outcome(q{SELECT idgen.permute(1, 'a', key_name => 'other')}) ]}\E$/ ],
 	[ LATIN1 => 95, qr/^42704: key "gr\303\274n" does not exist\n/ ])
 {

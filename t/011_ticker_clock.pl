@@ -85,7 +85,7 @@ for (@functions)
 	cmp_ok($value, '>', number($_, $before{$_}), "$_: the clock ends the wait");
 }
 
-# --- What a wrong clock leaves ------------------------------------------------------
+# --- Effects of a wrong clock -------------------------------------------------------
 # (A time_t of 32 bits ends in 2038, which this test does not reach.)
 my $years = 2 * 365 * $day;
 add_database('other');

@@ -1,6 +1,6 @@
 # Verify that generators raise an error where they cannot write, and that a promoted standby returns only values greater
-# than all values returned before. The standby's clock is behind and it lacks the last WAL of the primary. The same is
-# verified again after the standby crashes.
+# than all values returned before. The standby's clock is behind and it lacks the last WAL of the primary. This is
+# verified again after a crash of the standby.
 
 use FakeClock;
 use Load;
@@ -28,7 +28,7 @@ sub start_standby
 }
 my $second = start_standby('second');
 
-# --- Where nothing can be written ----------------------------------------------
+# --- Read-only transactions and standbys ---------------------------------------
 my $marks = q{SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = 'idgen' ORDER BY 1};
 my $unused = ask($marks);
 for my $function (@functions, 'decimal_id')
@@ -58,7 +58,7 @@ FakeClock::start_behind($second, 2 * $hour);
 $load->work(10);
 $load->check;
 
-# --- The standby is disconnected before ------------------------------------------
+# --- The standby is disconnected first -------------------------------------------
 # The clock stands still, so the values use up the reserved seconds (65,536 values of js_id() for each second). More
 # seconds are reserved before the first ones are used up, and fewer than half of the additional seconds are used.
 $clock->stand_still_at(int(time) + 600);

@@ -28,7 +28,8 @@ sub continues_after_crash
 
 # Run the steps of a scenario in a new database. After each step, and after a crash at the end, the values of both
 # sessions must be greater than all previous values. A step consists of the number of the session, a name if values are
-# to be checked, and a query. In the query, which defaults to VALUES, the word VALUES stands for fetching some values.
+# to be checked, and a query. In the query, which defaults to VALUES, VALUES stands for a query that fetches some
+# values.
 sub scenario
 {
 	my ($database, @steps) = @_;
@@ -117,7 +118,7 @@ for my $copy ('copy_1025', 'model')
 }
 $clock->run_ahead_by(0);
 
-# --- Identifiers from elsewhere ----------------------------------------------
+# --- Imported identifiers ----------------------------------------------------
 # The page's statement raises the mark above these identifiers, and never leaves a mark below the function's own values.
 ask('CREATE EXTENSION idgen; CREATE TABLE orders (id bigint)');
 set_marks(36_000);

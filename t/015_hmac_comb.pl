@@ -85,8 +85,8 @@ SKIP:
 }
 
 # --- Only the present --------------------------------------------------------------
-# hmac_comb() has the prefix of its period and its area at the time of the call. Neither its arguments nor earlier calls
-# of hmac_comb_at() in the session can change that. An area that looks like the rest of a message is still only an area.
+# A key of hmac_comb() always has the prefix of its period and area at the time of the call, even after calls of
+# hmac_comb_at() in the same session. An area that looks like the rest of a message is treated as an area.
 my @areas = ('', 'orders', ' orders', '489000 orders', '3600000 489000 orders', '1 3600000 489000 orders', '2');
 my $session = session();
 my @wrong;
@@ -121,7 +121,7 @@ my $accepted = ask(q{SELECT count(*) FILTER (WHERE idgen.is_recent_hmac_comb(idg
 cmp_ok($accepted, '<=', 16, 'of 10,000,000 random UUIDs, a window of two days accepts one or two');
 my $stolen = ask(q{SELECT idgen.hmac_comb_at(now() - interval '30 days', 't', 'app')});
 
-# --- Who learns something ----------------------------------------------------------
+# --- What a role can learn ----------------------------------------------------------
 ask("GRANT EXECUTE ON FUNCTION @{[ join ', ', map { qq(idgen.$_) } @of_keys ]} TO owner;
 	CREATE FUNCTION new_key() RETURNS uuid LANGUAGE sql SECURITY DEFINER BEGIN ATOMIC SELECT idgen.hmac_comb('t',
 		'app'); END");

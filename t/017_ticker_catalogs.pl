@@ -1,6 +1,6 @@
 # Verify that functions on a ticker are robust while other sessions replace the ticker's sequence, lock the catalogs
 # that a call reads, and send invalidations. The server continues, no session waits forever, and no value is repeated.
-# (dev/test-assertions.sh runs this test with empty caches.)
+# (dev/test-assertions.sh tests lookups with empty caches.)
 
 use Server;
 
@@ -101,7 +101,7 @@ $reader->ask('COMMIT');
 continues($new->answer, 'the new session continues');
 is($vacuum->answer, '', 'VACUUM FULL ends');
 
-# --- Another schema in the place of idgen, and rolled back --------------------
+# --- Another schema replaces idgen, and is rolled back ------------------------
 my $swapping = session();
 ask(q{CREATE SCHEMA spare; CREATE SEQUENCE spare.snowflake_mark;
 	SELECT setval('spare.snowflake_mark', (extract(epoch FROM now())::bigint + 3600) << 28)});

@@ -42,7 +42,7 @@ is(ask("
 	"t\n1|0\n$row|t\n$row|f\n0|1", 'a session continues after the extension was dropped and created');
 
 # --- Tables of other shapes ---------------------------------------------------
-# These are all operations on recorded commands, with their results. 2,500 of the 2,600 commands are old, which is more
+# These are all operations on recorded commands, with their results. Of the 2,600 commands, 2,500 are old, which is more
 # than one batch.
 my $operations = qq{
 	SELECT entity_number, created FROM idgen.create_once_bigint($command, 1, 'order', '[1]');

@@ -48,7 +48,7 @@ sub growth
 		WHERE NOT no_answer});
 }
 
-# The limit is less than one byte for each call. The next check proves that the measurement works.
+# The limit is less than one byte for each call. The next check verifies that the measurement works.
 my $flat = 16 * 1024;
 cmp_ok(growth('pg_try_advisory_lock(i)', 4000), '>', $flat, 'four thousand session locks count as growth');
 

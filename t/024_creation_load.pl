@@ -3,7 +3,7 @@
 # senders of a command must have received the same order.
 #
 # IDGEN_LOAD_SECONDS sets the duration, by default 15 seconds. The test runs longer until enough faults have occurred.
-# contrib/portable/t/002_portable_load.pl runs it with the portable edition.
+# contrib/portable/t/002_portable_load.pl runs this test with the portable edition.
 
 use Load;
 use Server;

@@ -1,6 +1,6 @@
 # Verify that pg_cron can purge recorded commands as a role that has only the rights for that. It deletes all old
-# commands, even if they are more than one call deletes, and no recent ones. The job of a role without these rights
-# fails, and the failure is logged.
+# commands, even if there are more of them than a single call deletes, and no recent ones. The job of a role without
+# these rights fails, and the failure is logged.
 
 use Page;
 use Server;

@@ -19,8 +19,8 @@ ask(q{
 
 my ($control, $other) = (session(), session());
 
-# Let sessions make a call that waits, and stop each of them in another way. A call that ends must have been stopped,
-# because the event that it waits for comes later. Finally, the session that was cancelled must get the result.
+# Let sessions make a call that waits, and stop each of them in a different way. A call that ends must have been
+# stopped, because the event that it waits for comes later. Finally, the session that was cancelled must get the result.
 sub check_waiting
 {
 	my ($name, $call, $gives, %how) = @_;
@@ -147,8 +147,7 @@ ask(q{
 check_working('create_once() with a large request',
 	q{SELECT created FROM requests, idgen.create_once_bigint('c0000000-0000-4000-8000-000000000002', 2, 'order',
 		request)}, 0.7);
-# Every call reads a file that was rejected before. The time that this takes grows with the square of the number of
-# lines.
+# Every call reads a rejected file again. The time for this grows with the square of the number of lines.
 append_to_file($node->data_dir . '/idgen_keys', join('', map { "key$_\n" } 1 .. 10_000, 1));
 ask(q{
 	CREATE FUNCTION error_of_file() RETURNS text LANGUAGE plpgsql AS $$

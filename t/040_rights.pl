@@ -206,7 +206,7 @@ is(in_shop(q{SELECT DISTINCT proacl FROM pg_proc WHERE pronamespace = 'idgen'::r
 is(as($superuser, 'ALTER EXTENSION idgen SET SCHEMA public'), '0A000', 'another schema is rejected');
 is(as($superuser, 'DROP EXTENSION idgen; CREATE EXTENSION idgen SCHEMA public'), '0A000', 'also at first');
 
-# --- A schema that exists ----------------------------------------------------
+# --- An existing schema ------------------------------------------------------
 # The installer tries to create a function in the schema that matches a superuser's call better than the extension's own
 # function.
 my $overload = q{CREATE FUNCTION idgen.trim_creations(keep int) RETURNS bigint LANGUAGE sql RETURN 0};

@@ -116,7 +116,7 @@ SKIP:
 }
 in_shop(join('; ', map { "SELECT setval('idgen.$_', last_value + 1) FROM idgen.$_" } @sequences));
 
-# --- Its comparison with a restored one -------------------------------------------------------
+# --- Comparison with a restored database ------------------------------------------------------
 # Only rights that differ from the default rights are compared, because the default rights depend on the server's
 # version.
 my $everything = qq{

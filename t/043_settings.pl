@@ -117,7 +117,7 @@ SKIP:
 	$pool->stop;
 }
 
-# --- Who sees the path of the keys -------------------------------------------------
+# --- Access to the path of the key file --------------------------------------------
 my $show_file = 'SHOW idgen.key_file';
 answers('the path of the key file: ',
 	[ 'idgen_keys', 'before the library is loaded, the server shows it to all', 'caller', '', $show_file ]);

@@ -57,7 +57,7 @@ is($lagging->ask("SELECT idgen.$_"), '25006', "$_ is rejected on the standby") f
 	'purge_creations()', 'trim_creations(0)', 'decimal_id()', q{sequence_comb('blocks')},
 	q{create_id_domain('user_id', 'user')};
 
-# --- Commands where nothing can be written ---------------------------------------
+# --- Commands in read-only transactions and on standbys --------------------------
 my $unknown = q{'c1000000-0000-4000-8000-000000000003'};
 my $replay = "SELECT * FROM idgen.create_once_bigint($known, 8, 'order', '[1.0]')";
 my $new = "SELECT * FROM idgen.create_once_bigint($unknown, 9, 'order')";

@@ -138,7 +138,8 @@ $east->wait_for_catchup('commands');
 is(create_once($west, 5), '4|f', 'replication continues with the other one');
 
 # --- All tables -------------------------------------------------------------
-# All tables include the table of prefixes, whose rows refer to domains that must exist on the subscriber.
+# A publication FOR ALL TABLES includes the table of prefixes, whose rows refer to domains that must exist on the
+# subscriber.
 for my $node ($east, $west)
 {
 	ask($node, 'CREATE DATABASE whole');

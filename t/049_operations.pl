@@ -147,7 +147,7 @@ is(restore('parts', split / /, $options_of_restore), '', '... and its remedy res
 is(ask($recorded, 'parts'), $before, '... commands and prefixes');
 cmp_ok(ask('SELECT idgen.uuid_v7_ordered()', 'parts'), 'gt', $ordered, '... and marks');
 
-# --- The numbers of a copy ---------------------------------------------------------------
+# --- The node number of a copied database ------------------------------------------------
 ask('LOAD $$idgen$$; ALTER DATABASE parts SET idgen.node_id = 7; ALTER SYSTEM SET idgen.launch_id = 8');
 my $node_id = qr/ALTER DATABASE parts SET "?idgen\.node_id"? TO '7'/;
 $node->command_like([ split(/ /, $_), '--dbname', $node->connstr('parts') ], $node_id,
@@ -158,7 +158,7 @@ $node->backup('copy');
 like(slurp_file($node->backup_dir . '/copy/postgresql.auto.conf'), qr/^idgen\.launch_id = '8'$/m,
 	'a base backup contains that of ALTER SYSTEM');
 
-# --- A table alone, in a database that stays ---------------------------------------
+# --- A single table ----------------------------------------------------------------
 my ($forget) = $backup =~ /(DELETE FROM idgen.creation_identifiers.*?;)/s;
 sub order
 {
@@ -224,7 +224,7 @@ sub dump_of_upgrade { return (run_command([ 'pg_dump', '--binary-upgrade', '--sc
 	$node->connstr($_[0]) ]))[0] }
 unlike(dump_of_upgrade('masked'), qr/"\d+"/, 'nor does that of pg_upgrade');
 
-# The right of a superuser on the schema is recorded, too.
+# If a superuser installs the extension, its privilege on the schema is recorded, too.
 ask("CREATE ROLE administrator SUPERUSER LOGIN; CREATE DATABASE hers");
 is(as('administrator', 'hers', 'CREATE EXTENSION idgen'), '', 'a superuser installs');
 ask('REASSIGN OWNED BY administrator TO CURRENT_USER; DROP OWNED BY administrator; DROP ROLE administrator', 'hers');

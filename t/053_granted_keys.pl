@@ -48,7 +48,7 @@ ask((Page->new('recipes')->blocks('Keys that applications make'))[1] =~ /(CREATE
 is(app(q{SELECT left(new_basket_id()::text, 0) || 'made'}), 'made', 'a function of the superuser makes keys');
 is(app(q{SELECT idgen.hmac_comb('orders')}), '42501', '... of its area only');
 
-# --- Ways to the right --------------------------------------------------------------------
+# --- Ways to obtain the right -------------------------------------------------------------
 my $unmask = "SELECT idgen.unmask_uuid_v7('$guessed') IS NOT NULL";
 sub tenant { my ($database, $sql) = @_; return outcome($sql, user => 'tenant', database => $database) }
 

@@ -1,5 +1,5 @@
 # Verify that tenants can share the table of recorded commands through the function shown in docs/security.md. No tenant
-# receives the answer to a command of another tenant, uses up its command id, or learns its command name. This is also
+# receives the answer to a command of another tenant, blocks its command id, or learns its command name. This is also
 # true after a restore, which loses policies and everything else that was added to the table.
 
 use Page;

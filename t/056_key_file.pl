@@ -37,7 +37,7 @@ sub reload_until
 	ok(wait_until(sub { $session->ask($query) eq $answer }), "$answer: $query");
 }
 
-# --- A key that was replaced under its name ---------------------------------------------------------
+# --- A key that was replaced under its own name -----------------------------------------------------
 my $prefix = q{SELECT substr(idgen.hmac_comb_at('2026-01-01', '', '%s')::text, 1, 8)};
 my ($of_old, $of_new) = map { ask(sprintf $prefix, $_) } 'shared', 'default';
 my ($old, $new) = map { slurp_file($file) =~ /^$_ (\w+)$/m } 'shared', 'default';

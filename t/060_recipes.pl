@@ -11,7 +11,7 @@ $node->start;
 my $recipe = Page->new('recipes');
 my $migrating = Page->new('migrating');
 
-# --- The role that created the extension can run them, or the section names a superuser -----------
+# --- Recipes run as the role that created the extension, unless the section names a superuser -----
 ask('CREATE ROLE installer LOGIN CREATEROLE; CREATE DATABASE owned OWNER installer');
 my $privileged = '';
 for ([ '', '' ], map { my $page = $_; map { [ $page, $_ ] } $page->headings } $recipe, $migrating)
@@ -131,7 +131,7 @@ sub payment
 	is(ask("SELECT body FROM reports WHERE id = '$old'"), 'then', 'and changes nothing');
 }
 
-# --- Keys that applications make (contrib/clients/t/005_keys.pl has the replacement of a key) ------------------
+# --- Keys that applications make (replacement of a key: contrib/clients/t/005_keys.pl) -------------------------
 {
 	my $heading = 'Keys that applications make';
 	my $insert = 'SET ROLE clerk; INSERT INTO baskets (note) VALUES (1)';
@@ -146,7 +146,7 @@ sub payment
 	is(join(' ', $fails =~ /\((\w{5})\)/g), '55000 58P01 42704', 'the errors without the setting, the file, the key');
 }
 
-# --- Tests, fixtures, imports, offline clients: what check_recent_id() refuses, and the ways past it ----------
+# --- Tests, fixtures, imports, offline clients: rejections by check_recent_id(), and exceptions ---------------
 {
 	my $heading = 'Tests, fixtures, imports, offline clients';
 	$recipe->paste($heading);
@@ -261,8 +261,8 @@ sub events
 	like(ask("EXPLAIN (COSTS OFF) SELECT FROM shown_customers WHERE public_id = '$id'"), qr/^Seq Scan on customers/,
 		'a condition on the prefixed id reads the whole table');
 
-	# Malformed ids raise an error. A second condition with AND does not prevent it, because AND does not determine the
-	# order of evaluation.
+	# Malformed ids raise an error. An additional condition with AND does not prevent this, because AND does not
+	# determine the order of evaluation.
 	is($recipe->outcome("SELECT FROM customers WHERE id = $_->[0]"), $_->[1], "$_->[0]: $_->[1]")
 	  for [ q{idgen.prefixed_id_to_uuid('cust_-', 'cust') AND idgen.is_prefixed_id('cust_-', 'cust')}, '22P02' ],
 	  [ q{idgen.prefixed_id_to_uuid('acct_03cu7ltbh43kmxopehhx215t7', 'cust')}, '23514' ];
@@ -454,7 +454,7 @@ sub here
 	chmod 0755, "$folder/docker-entrypoint.sh";
 	is(`PATH=$folder:\$PATH HOSTNAME=db-3 sh -c '$command'`, "postgres -c idgen.node_id=3\n", 'a pod gets its ordinal');
 
-	# This table replaces the one that Citus has.
+	# Create the table that Citus provides, because Citus is not installed here.
 	ask('CREATE TABLE pg_dist_local_group (groupid int); INSERT INTO pg_dist_local_group VALUES (7)');
 	ask((grep { /pg_dist_local_group/ } $scaling->blocks('Node numbers on Citus'))[0]);
 	ok($node->poll_query_until('postgres', 'SELECT idgen.snowflake_node(idgen.snowflake()) = 8'),

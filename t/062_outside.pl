@@ -161,7 +161,7 @@ ask(q{
 	CREATE TABLE told (n int, body numeric, state text, charge uuid, fence bigint, answer jsonb, fault text,
 		stored int);
 	CREATE INDEX ON told (n);
-	-- Choose one of the first eight commands whose answer was not returned yet. Two of the workers choose only claimed
+	-- Choose one of the first eight commands that have not been answered yet. Two of the workers choose only claimed
 	-- commands, so that not all workers are late. Each lease of a command is longer than the previous one, so that
 	-- answers are stored even on a slow machine.
 	CREATE FUNCTION request(worker text, OUT n int, OUT body numeric, OUT lease interval, OUT level text) LANGUAGE sql

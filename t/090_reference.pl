@@ -1,6 +1,6 @@
 # Verify the documents. SQL blocks can be pasted into psql, and raise only the errors that they announce ("error
 # 23514"). Links lead to an existing file and heading. docs/reference.md and the page of the advisor document every SQL
-# object, with its true signature and columns, and with the results that the examples return ("-- →").
+# object, with its actual signature and columns, and with the results that the examples return ("-- →").
 
 use File::Basename qw(dirname);
 use Functions;

@@ -25,7 +25,7 @@ my $request = q{'{"a": [1, 2.50, "x", null, true]}'};
 
 # [ signature, kind, attributes, errors, arguments ]
 #
-# kind        generator: makes identifiers; any role may call it
+# kind        generator: generates identifiers; any role may call it
 #             ticker: a generator that takes its values from a ticker
 #             reader: any other function that any role may call
 #             creations, prefixes: requires rights on that table
@@ -34,8 +34,8 @@ my $request = q{'{"a": [1, 2.50, "x", null, true]}'};
 #             advisor: a reader in the extension idgen_advisor
 # attributes  volatility (i, s, v), parallel safety (s, r, u), and "strict" where it applies
 # errors      SQLSTATEs that an argument can cause
-# arguments   of a call that succeeds; with the types of pg_catalog, since t/041
-#             calls it with other types on the search path
+# arguments   the arguments of a call that succeeds, with the types of pg_catalog,
+#             because t/041 makes the call with other types on the search path
 my @rows = (
 	# UUIDs and ObjectIds
 	[ 'uuid_v4()', 'generator', 'vs' ],

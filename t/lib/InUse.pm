@@ -46,8 +46,8 @@ our $rights = q{
 
 sub _fill { return "SET ROLE app; INSERT INTO orders (round) SELECT $_[0] FROM generate_series(1, $rows)" }
 
-# Create the extension in the given version, or in the default version. It belongs to the owner of the database, who is
-# not a superuser. The settings are stored with the database, unless the server already has them.
+# Create the extension in the given version, or in the default version. It belongs to the owner of the database, which
+# is not a superuser. The settings are stored with the database, unless the server already has them.
 sub create
 {
 	my ($node, $database, %params) = @_;

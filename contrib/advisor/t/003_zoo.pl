@@ -38,14 +38,15 @@ sub insertion
 }
 
 # Each row: [ name, placement, type, expression, { index => columns, unique => 0, after => statements, unlogged => 1,
-# intervals => number of measured checkpoint intervals, within => tolerance as a part of the measured value } ]
+# intervals => number of measured checkpoint intervals, within => relative tolerance } ]
 my $v4 = 'gen_random_uuid()';
 my $v7 = 'idgen.uuid_v7(at)';
 my @zoo = (
 	[ 'identity', 'ordered', 'bigint', 'i' ],
 	[ 'version 4', 'scattered', 'uuid', $v4 ],
 	[ 'version 7', 'ordered', 'uuid', $v7 ],
-	# These keys ascend between older keys: one row per 100 ms in a cycle of 7 minutes; 8 and 32 cycles; rounds.
+	# New keys ascend between older keys: version 1 UUIDs at one row per 100 ms, in cycles of 7 minutes; short COMBs of
+	# 8 and 32 cycles; and numbers in rounds.
 	[ 'version 1', 'local', 'uuid', q{idgen.uuid_v1('epoch'::timestamptz + i * interval '100 ms')},
 		{ within => 0.25 } ],
 	[ 'a short COMB of a year', 'local', 'uuid',
@@ -60,7 +61,7 @@ my @zoo = (
 	[ 'SQL Server order', 'scattered', 'uuid', 'idgen.suffix_comb(at)' ],
 	[ 'UUID as text', 'scattered', 'text', "$v4\::text" ],
 	[ 'composite of version 4', 'scattered', 'uuid', $v4, { index => '(t, k)' } ],
-	# Its 100 prefixes grow at the same rate, and split their leaf pages at the same time.
+	# The 100 values of its first column get new rows at the same rate, so their leaf pages split at the same time.
 	[ 'composite of version 7', 'local|mixed', 'uuid', $v7, { index => '(t, k)', intervals => 15 } ],
 	[ 'composite of 16 numbers and an ordered one', 'local', 'int', 'hashint4(i) & 15', { index => '(k, i)' } ],
 	[ 'foreign key', 'scattered', 'int REFERENCES parents', 'i * 37 % 100', { unique => 0 } ],
@@ -149,7 +150,7 @@ for my $animal (@zoo)
 	ok(near($saves, $saved, 0.1, 6 * 8192), "$title: REINDEX would save $saves of $before bytes, saved $saved");
 }
 
-# If there is no advice, there must be a reason. If the savings are unknown, there must be another reason.
+# If there is no advice, "reason" must be set. If the savings are unknown, "unknown_reason" must be set.
 is(ask(q{SELECT string_agg(DISTINCT index_name::text, ' ') FILTER (WHERE advice IS NULL AND reason IS NULL),
 		string_agg(DISTINCT index_name::text, ' ')
 			FILTER (WHERE keyed_comb_saves_wal_per_day IS NULL AND unknown_reason IS NULL), count(*) > 150
@@ -283,9 +284,9 @@ fill_short_comb(@$_) for (
 	[ 'an hour with one prefix byte', 420_000, 1380, 1, 138_000 ],
 	[ '469 cycles', 120_000, 1, 1, 128 ]);
 
-# Compare the predictions for keyed COMBs of index_report(), for a table with random keys, with measurements. Each case
-# has the rows per minute, the minutes between two checkpoints, and the number of intervals. An hour has 1.07 times as
-# many rows, so that the checkpoints are spread over the whole hour.
+# For a table with random keys, index_report() predicts the cost of keyed COMBs. Compare the predictions with
+# measurements. Each case has the rows per minute, the minutes between two checkpoints, and the number of intervals. An
+# hour has 1.07 times as many rows, so that the checkpoints are spread over the whole hour.
 ask('CREATE TABLE others (i int, k uuid PRIMARY KEY, t int, note text)');
 ask(insertion('others', $v4, 1, 60_000));
 for ([ 1, 60, 60 ], [ 5, 30, 60 ], [ 20, 5, 100 ], [ 20, 60, 15 ], [ 50, 30, 15 ], [ 200, 5, 40 ])

@@ -1,6 +1,6 @@
-# Verify the advice for other tables, and the reports of index_reports() on all indexes. The daily WAL, which is
-# computed from the server's statistics, is compared with index_wal(). If it is unknown, the report must contain the
-# reason.
+# Verify the advice for tables other than those of 003_zoo.pl, and the reports of index_reports() on all indexes. The
+# daily WAL, which is computed from the server's statistics, is compared with index_wal(). If the daily WAL is unknown,
+# the report must contain the reason.
 
 use FindBin;
 use lib "$FindBin::RealBin/../../../t/lib";

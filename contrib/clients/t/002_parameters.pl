@@ -8,7 +8,8 @@ use Server;
 my $node = Functions::add_key(init_server('drivers', 'idgen.node_id = 1'));
 $node->start;
 
-# The types that JDBC sends: these types, which have a Java class, no type for jsonb, and varchar for all others
+# The types that JDBC sends. The types listed here have a Java class, jsonb is sent without a type, and all others are
+# sent as varchar.
 my %of_java = ((map { $_ => $_ } qw(uuid bigint int numeric timestamptz)), jsonb => 'unknown');
 sub types_of_java { return join ', ', map { $of_java{$_} // 'varchar' } split /, /, shift }
 my $language = $node->pg_version >= 19 ? qr/(?:sql|text(?=\nPREPARE))/ : 'sql';

@@ -90,8 +90,8 @@ JAVASCRIPT
 sub devtools { return command('/goog/cdp/execute', { cmd => shift, params => {@_} }) }
 sub media { return devtools('Emulation.setEmulatedMedia', features => [ { name => "prefers-$_[0]", value => $_[1] } ]) }
 
-# Wait until the texts of the status, the error and the last caption match. They are followed by whether the last
-# picture is painted.
+# Wait until the texts of the status, the error and the last caption match. They are followed by "true" if the last
+# picture is painted, and otherwise by "false".
 sub becomes
 {
 	my ($expected, $name, $said, $attempts) = (@_, '', 10 * $timeout);
@@ -148,7 +148,7 @@ run_with('sql=CREATE TABLE t (id uuid PRIMARY KEY); SELECT count(*) FROM generat
 js('all("#stop")[0].click()');
 becomes(qr/is ready/, 'a statement without end is stopped, and the server is another one');
 
-# Check a table that the visitor defines in a link, in all appearances of the page.
+# Check a table that the visitor defines in a link, in each color scheme and width of the page.
 run_with('rows=20000&years=0&sql=CREATE TABLE t '
   . '(i int GENERATED ALWAYS AS IDENTITY, key uuid PRIMARY KEY, at date, n numeric(3,1) NOT NULL)');
 becomes(qr/^Measured in this browser by PostgreSQL/, 'a table of the visitor');

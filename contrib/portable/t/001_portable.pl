@@ -232,7 +232,7 @@ like(refresh('target', '--data-only'), qr/duplicate key value violates unique co
 as_installer('target', $insert);
 is(ask("$rows; $secret", 'target'), "1\n$kept", 'wholly, and rows have keys, still with its own secret');
 
-# --- Leaving for the extension ----------------------------------------------
+# --- Change to the extension ------------------------------------------------
 create_database('old');
 install('old');
 as_installer('old', q{

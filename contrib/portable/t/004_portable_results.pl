@@ -18,7 +18,7 @@ ask(join('', map { slurp_file("contrib/portable/$_.sql") } qw(uuids checks text_
 note("IDGEN_SEED=$seed");
 
 # The random values are the same in both databases. Every third timestamp is close to the time in the uuid, so that
-# checks and ranges have both results.
+# checks and ranges return both true and false.
 my $samples = qq{
 	CREATE FUNCTION number(n int, salt text) RETURNS bigint LANGUAGE sql IMMUTABLE AS
 		\$\$SELECT ('x' || md5('$seed ' || salt || n))::bit(60)::bigint\$\$;
