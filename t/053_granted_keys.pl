@@ -96,8 +96,8 @@ is(tenant('installed', q{
 is(tenant('installed', 'SELECT quoted(); TABLE callers'), "\n" . ask('SELECT current_user'),
 	'but replaces what one with a quoted body calls as the superuser');
 
-# A trigger continues to work after REVOKE. If a superuser creates it on a partitioned table, the owner of the table needs
-# EXECUTE to add a partition.
+# A trigger continues to work after REVOKE. If a superuser creates it on a partitioned table, the owner of the table
+# needs EXECUTE to add a partition.
 my $trigger = q{CREATE TRIGGER check_id BEFORE INSERT ON %s FOR EACH ROW
 	EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'area=orders')};
 my $execute = 'EXECUTE ON FUNCTION idgen.check_recent_hmac_id';

@@ -33,7 +33,7 @@ sub number
 	return ($value + (1 << 62) - $trace_id_start) % (1 << 63);
 }
 
-# Return a statement for the sequence of each function, which replaces MARK.
+# Return the statement once for each function, with MARK replaced by the function's sequence.
 sub for_marks { my ($sql) = @_; return join('; ', map { $sql =~ s/MARK/idgen.${_}_mark/gr } @functions) }
 
 # Set the high-water marks to some seconds ahead of the real clock, as if another server had written them.
