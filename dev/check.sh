@@ -11,13 +11,13 @@
 #   python           scripts compile
 #   yaml             .github can be read
 #   lines            at most 120 columns in SQL, Perl, Python and shell scripts
-#   expected         no expected output contains an error that a mistake in the test itself makes
+#   expected         no expected output contains an error caused by a mistake in the test itself
 #
 # Installs missing tools. Takes about a minute.
 
 . "$(dirname "$0")/results.sh"
 
-# The server's makefiles have options of gcc, which clang does not know.
+# The server's makefiles contain options of gcc that clang does not support.
 build_with() {
     local folder build=$IDGEN_WORK/build-$1
     mkdir "$build" &&
@@ -37,7 +37,7 @@ check_clang-tidy() {
         -isystem "$("$PG_CONFIG" --includedir-server)" -D_GNU_SOURCE -Wall -Wextra -Wshadow
 }
 
-# With the server's types and those of the sources.
+# Use the server's types and the types of the sources.
 check_format() {
     local bindir types
     bindir=$("$PG_CONFIG" --bindir)
@@ -66,7 +66,7 @@ check_lines() {
     [ -z "$long" ] || { echo "$long"; return 1; }
 }
 
-# Errors that a typing mistake causes, unless a test expects them.
+# Find errors that are usually caused by typing mistakes, unless a test expects them.
 check_expected() {
     local about='function idgen.one_of_two(unknown) is not unique
 sequence "idgen.decimal_id_counter" does not exist

@@ -4,9 +4,9 @@
 #
 #   dev/coverage.sh
 #
-# The server's settings are not the defaults, so that the tests also show that they pass everywhere, and
-# leave the settings as they were (dev/test-jit.sh runs them with JIT). Fails if less than 95 % of the
-# lines are executed, and lists the others.
+# The server's settings are not the defaults. The tests must pass with these settings, too, and must restore them.
+# (dev/test-jit.sh runs the tests with JIT.) Fails if less than 95 % of the lines are executed, and lists the other
+# lines.
 
 . "$(dirname "$0")/results.sh"
 
@@ -24,7 +24,7 @@ run "make installcheck" installcheck "${idgen_make[@]}" installcheck
 result $? "the settings are as they were before"
 idgen_stop
 
-# gcov prints "File 'NAME'" and "Lines executed:PERCENT% of COUNT", and writes the lines to NAME.gcov
+# gcov prints "File 'NAME'" and "Lines executed:PERCENT% of COUNT", and writes the lines to NAME.gcov.
 cd "$IDGEN_BUILD" || exit
 idgen_say "Lines that are not executed"
 as_server_user env -C "$IDGEN_BUILD" gcov -o src src/*.c >gcov.log 2>/dev/null

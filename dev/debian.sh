@@ -1,12 +1,12 @@
 # shellcheck shell=bash
 #
-# debian.sh: functions that install PostgreSQL versions which the machine does not have,
-# each in a Debian system in a folder of $IDGEN_MATRIX. To be sourced; it sources results.sh.
+# debian.sh: functions that install PostgreSQL versions that are not on the machine, each in a Debian system in its own
+# folder under $IDGEN_MATRIX. Source this file. It sources results.sh.
 #
-# debootstrap makes a folder, which is kept for later runs; remove it to have it made again. Commands
-# run in it as root, with chroot, in mount and process namespaces of their own, which end with the
-# script. If a folder is not available, the script ends with status 77. MAJOR may have the suffix of
-# another architecture: 15-i386, or 15-s390x with qemu-user-static registered in binfmt_misc.
+# debootstrap creates a folder, which is kept for later runs. To recreate it, remove it. Commands run in the folder as
+# root, with chroot, in their own mount and process namespaces, which end with the script. If a folder is not available,
+# the script exits with status 77. MAJOR can have the suffix of another architecture: 15-i386, or 15-s390x if
+# qemu-user-static is registered in binfmt_misc.
 
 # shellcheck source=dev/results.sh
 . "$(dirname "${BASH_SOURCE[0]}")/results.sh"
@@ -18,16 +18,16 @@ debian_child=
 
 debian_pg_config() { echo "/usr/lib/postgresql/${1%-*}/bin/pg_config"; }
 
-# Is this PostgreSQL installed on the machine, with its development files?
+# Succeed if this PostgreSQL is installed on the machine, with its development files.
 debian_has() { [[ $1 != *-* ]] && idgen_can_build "$(debian_pg_config "$1")"; }
 
-# The Debian release with this PostgreSQL. 19 is in experimental, an addition to sid.
+# Print the Debian release that contains this PostgreSQL. Version 19 is in experimental, which is an addition to sid.
 debian_release() {
     local -A names=([15]=bookworm [17]=trixie [18]=forky [19]=sid)
     echo "${names[${1%-*}]:-}" | grep . || debian_unavailable "no Debian release has PostgreSQL ${1%-*}"
 }
 
-# The machine's own mirror, or the default of debootstrap.
+# Print the machine's own mirror, or the default mirror of debootstrap.
 debian_mirror() {
     local site
     # shellcheck disable=SC2016  # apt's own placeholders
@@ -35,10 +35,10 @@ debian_mirror() {
     echo "${site:-$(sed -n 's/^DEF_MIRROR="\(.*\)"$/\1/p' "$(command -v debootstrap)")}"
 }
 
-# The child is the first process of its namespace; all others end with it.
+# Kill the child. It is the first process of its namespace, so all others end with it.
 debian_end_child() { [ -z "$debian_child" ] || kill -KILL "$debian_child" 2>/dev/null; }
 
-# Run a command in namespaces of its own, so that it can be interrupted.
+# Run a command in its own namespaces, so that it can be interrupted.
 debian_isolated() {
     local status
     unshare --mount --pid --fork --kill-child -- "$@" </dev/null &
@@ -70,7 +70,7 @@ debian_apt_install() { debian_run apt-get -q update && debian_run apt-get -q ins
 debian_bootstrap() {
     local major=${1%-*} release=$2 script=$2 options=()
     [[ $1 != *-* ]] || options=(--arch="${1#*-}")
-    # debootstrap may be older than the release, and then uses its script for sid
+    # debootstrap may be older than the release. In this case, use its script for sid.
     [ -e "/usr/share/debootstrap/scripts/$release" ] || script=sid
     debian_isolated debootstrap "${options[@]}" --variant=minbase \
         --include=ca-certificates,gcc,libc6-dev,make,perl,libipc-run-perl,faketime,python3 \
@@ -83,13 +83,13 @@ debian_bootstrap() {
     options=()
     [ "$major" != 19 ] || { debian_apt_source experimental; options=(-t experimental); }
     debian_apt_install "${options[@]}" "postgresql-$major" "postgresql-server-dev-$major" || return
-    # a test uses it if this version has it
+    # A test uses pg_cron if there is a package for this version.
     debian_apt_install "postgresql-$major-cron" || true
-    # for contrib/playground/t/001_playground.pl: PGlite is of this version
+    # contrib/playground/t/001_playground.pl needs these packages. PGlite is based on this version.
     [ "$major" != 18 ] || debian_apt_install chromium-driver nodejs npm || true
 }
 
-# Make the folder of MAJOR if it does not exist, and lock it; sets DEBIAN_ROOT.
+# Create the folder of MAJOR if it does not exist, and lock it. Set DEBIAN_ROOT.
 debian_make() {
     local release folder=$IDGEN_MATRIX/$1
     release=$(debian_release "$1") || exit
@@ -111,15 +111,15 @@ debian_make() {
     fi
 
     DEBIAN_ROOT=$folder
-    # the machine's own certificate authorities, for npm
+    # npm needs the machine's own certificate authorities.
     ! compgen -G '/usr/local/share/ca-certificates/*.crt' >/dev/null ||
         { cp /usr/local/share/ca-certificates/*.crt "$DEBIAN_ROOT/usr/local/share/ca-certificates/" &&
             debian_run update-ca-certificates >/dev/null 2>&1; }
-    # files of a run that was killed
+    # Remove files of a run that was killed.
     rm -rf --one-file-system "${DEBIAN_ROOT:?}"/tmp/*
 }
 
-# Copy the sources to /idgen in it, without reports, which run-on.sh would copy back.
+# Copy the sources to /idgen in the Debian system. Exclude reports, because run-on.sh would copy them back.
 debian_copy_sources() {
     rm -rf --one-file-system "$DEBIAN_ROOT/idgen"
     mkdir "$DEBIAN_ROOT/idgen"

@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 #
-# fuzz.sh: run the libFuzzer targets in dev/fuzz/ on idgen's readers of text, under
-# AddressSanitizer and UndefinedBehaviorSanitizer.
+# fuzz.sh: run the libFuzzer targets in dev/fuzz/ on idgen's functions that read text, under AddressSanitizer and
+# UndefinedBehaviorSanitizer.
 #
-#   dev/fuzz.sh [--seconds N] [TARGET ...]     default 10 seconds for each target, and all
+#   dev/fuzz.sh [--seconds N] [TARGET ...]     default: 10 seconds for each target, all targets
 #
-# A target is a function fuzz_TARGET() in dev/fuzz/, see dev/fuzz/fuzz.h. It starts from the inputs in
-# dev/fuzz/seeds/TARGET, one a line with the escapes of printf. An input that fails is kept; added
-# there, it runs again.
-# PG_CONFIG=/path/to/pg_config chooses the headers and libpgcommon.
+# A target is a function fuzz_TARGET() in dev/fuzz/ (see dev/fuzz/fuzz.h). It starts with the inputs in
+# dev/fuzz/seeds/TARGET, one per line, with the escapes of printf. A failing input is kept. Add it to the seeds to run
+# it again. PG_CONFIG=/path/to/pg_config selects the headers and libpgcommon.
 
 . "$(dirname "$0")/results.sh"
 
@@ -30,8 +29,8 @@ compile() {
         -isystem "$("$PG_CONFIG" --includedir-server)" -o "$build/$(basename "$1" .c).o" "$1"
 }
 
-# Functions of the server that a target does not reach may be missing: the
-# linker removes the sections that call them.
+# Functions of the server that a target does not reach may be missing, because the linker removes the sections that call
+# them.
 link_target() {
     clang -fuse-ld=lld -fsanitize=fuzzer,address,undefined -Wl,--gc-sections -Wl,-z,start-stop-gc \
         -Wl,--defsym=fuzz_target="fuzz_$1" -o "$build/$1" "$build"/{fuzz_*,server}.o "$build/idgen.a" \
@@ -46,7 +45,7 @@ can_fuzz || idgen_apt_install "libclang-rt-$(clang -dumpversion | cut -d. -f1)-d
 
 idgen_say "Building for $("$PG_CONFIG" --version)"
 sources=("$IDGEN_SOURCE"/src/*.c)
-# dev/fuzz/fuzz.h reads the declarations of all SQL functions
+# dev/fuzz/fuzz.h includes the declarations of all SQL functions.
 sed -nE 's/^PG_FUNCTION_INFO_V1\((idgen_\w+)\).*/extern Datum \1(PG_FUNCTION_ARGS);/p' "${sources[@]}" \
     >"$build/functions.h"
 export build IDGEN_SOURCE PG_CONFIG

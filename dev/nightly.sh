@@ -2,9 +2,9 @@
 #
 # nightly.sh: the tests that take too long for .ci/run.
 #
-# Ends with a summary of the failures. Requires root, a mirror of Debian and, for the Debian systems in
-# which versions are tested, 22 GB in $IDGEN_MATRIX or /var/cache/idgen-matrix; a part whose
-# requirements are not available is skipped.
+# Ends with a summary of the failures. Requires root, a Debian mirror, and 22 GB in $IDGEN_MATRIX or
+# /var/cache/idgen-matrix for the Debian systems in which other versions are tested. A part whose requirements are not
+# available is skipped.
 
 . "$(dirname "$0")/results.sh"
 

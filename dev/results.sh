@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 #
-# results.sh: functions that print and count the results of checks and tests. To be sourced.
+# results.sh: functions that print and count the results of checks and tests. Source this file.
 
 set -uo pipefail
 # shellcheck source=scripts/lib.sh
@@ -12,7 +12,7 @@ what it requires is not available.'
 
 passed=0 failed=0 failures=() unavailable=()
 
-# Install what is missing, and build idgen: TESTS-OR-NOTHING [MAKE-ARGUMENT ...]
+# Install missing packages, and build idgen: TESTS-OR-NOTHING [MAKE-ARGUMENT ...]
 build_idgen() {
     idgen_install_packages "$1"
     idgen_say "Building for $("$PG_CONFIG" --version)"
@@ -27,9 +27,9 @@ result() {
     return "$1"
 }
 
-# Run tests as the cluster's owner, count their results, and print the differences of pg_regress and the
-# ends of the logs of TAP tests that failed: TITLE LOG COMMAND ... pg_regress before version 16 prints
-# "test NAME ... ok". A file that ends before its last test is one failure more.
+# Run tests as the cluster's owner, and count their results. Print the differences of pg_regress, and the ends of the
+# logs of failed TAP tests: TITLE LOG COMMAND ... (Before version 16, pg_regress prints "test NAME ... ok".) A file that
+# ends before its last test is counted as another failure.
 run() {
     local log=$IDGEN_WORK/$2.log status bad file
     idgen_say "$1"

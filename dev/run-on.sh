@@ -7,10 +7,10 @@
 #   dev/run-on.sh 15-i386 scripts/test.sh
 #   dev/run-on.sh 15-s390x scripts/test.sh --regress
 #
-# A version that is not on the machine is installed in a Debian system in a folder of $IDGEN_MATRIX, by
-# default /var/cache/idgen-matrix, which is kept and takes 2 GB. The command runs there, as root, with
-# a copy of the sources, and reports of the laboratory are copied back to bench/lab/report. The exit
-# status is that of the command, or 77 if the version is not available.
+# A version that is not on the machine is installed in a Debian system in a folder of $IDGEN_MATRIX, by default
+# /var/cache/idgen-matrix. The folder is kept, and takes 2 GB. The command runs there as root, with a copy of the
+# sources. Reports of the laboratory are copied back to bench/lab/report. The exit status is the status of the command,
+# or 77 if the version is not available.
 
 . "$(dirname "$0")/debian.sh"
 

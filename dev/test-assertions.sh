@@ -6,11 +6,10 @@
 #   dev/test-assertions.sh 18                   all tests, on PostgreSQL 18
 #   dev/test-assertions.sh 18 t/NAME.pl ...     only these TAP tests
 #
-# Builds PostgreSQL from Debian's source in a Debian system of its own (see debian.sh), with
-# --enable-cassert (and so CLOBBER_FREED_MEMORY) and RANDOMIZE_ALLOCATED_MEMORY, and runs
-# scripts/test.sh on it; the TAP tests have wal_consistency_checking = all. Then sql/catalogs.sql and
-# isolation tests run with debug_discard_caches = 1, so that each look-up loses all that is cached.
-# Requires root.
+# Builds PostgreSQL from Debian's source in its own Debian system (see debian.sh), with --enable-cassert (which implies
+# CLOBBER_FREED_MEMORY) and RANDOMIZE_ALLOCATED_MEMORY, and runs scripts/test.sh on it. The TAP tests run with
+# wal_consistency_checking = all. After that, sql/catalogs.sql and isolation tests run with debug_discard_caches = 1, so
+# each lookup discards everything that is cached. Requires root.
 
 . "$(dirname "$0")/debian.sh"
 
@@ -20,7 +19,7 @@ major=15
 release=$(debian_release "$major") || exit
 prefix=/opt/postgresql-assertions
 
-# In the Debian system: build the server, once.
+# Build the server in the Debian system, if it has not been built before.
 build_server='set -e
 [ ! -e "$1/complete" ] || exit 0
 echo "deb-src $4 $3 main" >/etc/apt/sources.list.d/source.list
@@ -36,7 +35,7 @@ make -s -j2 world-bin && make -s install-world-bin
 touch "$1/complete"
 rm -rf /var/tmp/postgresql'
 
-# With debug_discard_caches = 1, CREATE EXTENSION would take many minutes, as would the tests that make thousands of
+# With debug_discard_caches = 1, CREATE EXTENSION would take many minutes, and so would tests that make thousands of
 # calls.
 test_without_caches='. dev/results.sh
 REGRESS="catalogs"

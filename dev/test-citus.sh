@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 #
-# test-citus.sh: test idgen with Citus, of which Debian has no package.
+# test-citus.sh: test idgen with Citus, for which Debian has no package.
 #
 #   IDGEN_CITUS=ARCHIVE dev/test-citus.sh
 #
-# Builds it from the archive, a tar file of its sources, for the PostgreSQL 18 of a Debian system in
-# $IDGEN_MATRIX/citus (see run-on.sh), again if the archive or the server changed, and runs the tests
-# that are skipped without it. Takes two minutes, the first time ten.
+# Builds Citus from the archive, a tar file of its sources, for PostgreSQL 18 in a Debian system in $IDGEN_MATRIX/citus
+# (see run-on.sh), and runs the tests that are otherwise skipped. It is built again if the archive or the server has
+# changed. Takes two minutes, and ten minutes the first time.
 
 . "$(dirname "$0")/debian.sh"
 

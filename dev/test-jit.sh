@@ -2,7 +2,8 @@
 #
 # test-jit.sh: run the regression and isolation tests with each query compiled, and idgen's functions inlined.
 #
-# Installs the LLVM of the server, whose version Debian's PostgreSQL 15 names.
+# Installs the version of LLVM that the server was built with. Debian's PostgreSQL 15 reports it in pg_config
+# --configure.
 
 . "$(dirname "$0")/results.sh"
 

@@ -8,11 +8,11 @@
 #   debian         the Debian packages, by autopkgtest
 #   rpm            the RPM packages, by Debian's rpm
 #   docker         the image of dev/packaging/docker
-#   cloudnativepg  that of dev/packaging/cloudnativepg, of the Debian packages; from PostgreSQL 18 on
+#   cloudnativepg  the image of dev/packaging/cloudnativepg, with the Debian packages; PostgreSQL 18 and later
 #
-# In the Debian folder of that version (see run-on.sh), which also is the base of the images. The
-# archive is that of the working tree, without new files that were not added. The packages remain in
-# FOLDER/MAJOR/package. Takes about ten minutes.
+# Runs in the Debian folder of this version (see run-on.sh), which is also the base of the images. The archive contains
+# the working tree, except new files that have not been added. The packages remain in FOLDER/MAJOR/package. Takes about
+# ten minutes.
 
 . "$(dirname "$0")/debian.sh"
 
@@ -22,7 +22,7 @@ forms=("${arguments[@]:1}")
 [ ${#forms[@]} -gt 0 ] || forms=(archive debian rpm docker cloudnativepg)
 images=$IDGEN_MATRIX/images-$major
 
-# Steps in the Debian system, with the number of the version as $1, each of which must succeed
+# Execute steps in the Debian system, each of which must succeed. $1 is the number of the version.
 in_debian() {
     debian_run bash -exc "export PG_SUPPORTED_VERSIONS=\$1 PG_CONFIG=/usr/lib/postgresql/\$1/bin/pg_config
         both() { make -C /package/idgen \"\$@\" && make -C /package/idgen/contrib/advisor \"\$@\"; }
@@ -45,7 +45,7 @@ test_archive() {
         pgxn uninstall --yes --nosudo --pg_config "$PG_CONFIG" ./idgen-*.zip'
 }
 
-# debian/control names the release's own PostgreSQL, which may be another one.
+# debian/control names the release's own PostgreSQL version, which may be different.
 # shellcheck disable=SC2016
 test_debian() {
     in_debian 'install dpkg-dev debhelper fakeroot autopkgtest
@@ -64,7 +64,7 @@ test_debian() {
         apt-get -q purge -y "postgresql-$1-idgen" "postgresql-$1-idgen-advisor"'
 }
 
-# Debian's packages of PostgreSQL are unknown to rpm, hence --nodeps.
+# Debian's packages of PostgreSQL are unknown to rpm, so use --nodeps.
 # shellcheck disable=SC2016
 test_rpm() {
     in_debian 'install rpm
@@ -79,7 +79,7 @@ test_rpm() {
 on_images() { buildah --root "$images/root" --runroot "$images/run" "$@"; }
 remove_images() { on_images rm --all >/dev/null 2>&1; rm -rf --one-file-system "$images"; }
 
-# Build an image from a folder, on the Debian system.
+# Build an image from a folder, based on the Debian system.
 build_image() {
     local container folder
     command -v buildah >/dev/null || idgen_apt_install buildah
@@ -94,7 +94,7 @@ build_image() {
             --tag "localhost/$1" --file "$IDGEN_SOURCE/dev/packaging/$1/Dockerfile" "$2"
 }
 
-# Its server creates both extensions.
+# The server in the image creates both extensions.
 test_docker() {
     build_image docker "$DEBIAN_ROOT/idgen" &&
         on_images run --isolation chroot --user postgres --env PATH=/usr/bin:/bin \
@@ -103,7 +103,7 @@ test_docker() {
             -c "SELECT 1 / idgen.is_recent_short_comb(idgen.short_comb())::int AS works"
 }
 
-# A server whose paths are those of CloudNativePG uses its files.
+# A server with the paths of CloudNativePG uses the files of the image.
 # shellcheck disable=SC2016
 test_cloudnativepg() {
     [ "$major" -ge 18 ] || return 0

@@ -7,13 +7,13 @@
 #
 # (fuzz.sh uses AddressSanitizer, with which Debian's PostgreSQL does not start.)
 #
-# Every report is a failure. Takes three minutes.
+# Each report is a failure. Takes three minutes.
 
 . "$(dirname "$0")/results.sh"
 
 sanitizer=('-fsanitize=undefined,float-cast-overflow,float-divide-by-zero' -fsanitize-recover=undefined -fno-wrapv)
 
-# A library with an error that must be reported.
+# Load a library with an error that must be reported.
 sanitizer_works() {
     local probe=$IDGEN_WORK/probe
     cat >"$probe.c" <<'END'

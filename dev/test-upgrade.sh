@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 #
-# test-upgrade.sh: pg_upgrade of databases with idgen, and restores of their dumps.
+# test-upgrade.sh: test pg_upgrade of databases with idgen, and restores of their dumps.
 #
 #   dev/test-upgrade.sh OLD NEW        for example 15 17
 #
-# In the newer version's Debian folder (see run-on.sh) unless the machine has both versions.
+# Runs in the Debian folder of the newer version (see run-on.sh), unless the machine has both versions.
 
 . "$(dirname "$0")/debian.sh"
 
-# Also install this older PostgreSQL in the Debian system.
+# Install this older PostgreSQL in the Debian system, too.
 add_major() {
     local release
     [ ! -e "$DEBIAN_ROOT/usr/lib/postgresql/$1/lib/pgxs" ] || return 0

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 #
-# lib.sh: functions that build idgen and start a private cluster. To be sourced.
+# lib.sh: functions that build idgen and start a private cluster. Source this file.
 #
-# The folder $IDGEN_WORK has the cluster, a copy of the server's programs, links to its other files,
-# and idgen, which is installed for the copy only, since PostgreSQL finds its files relative to its
-# programs. On exit, also when interrupted, all of it is removed, unless IDGEN_KEEP=1.
+# The folder $IDGEN_WORK contains the cluster, a copy of the server's programs, links to the server's other files, and
+# idgen. PostgreSQL finds its files relative to its programs, so idgen is installed only for the copy. The folder is
+# removed on exit, even after an interrupt, unless IDGEN_KEEP=1.
 
 IDGEN_SOURCE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 IDGEN_WORK=
@@ -13,11 +13,12 @@ IDGEN_KEEP=${IDGEN_KEEP:-0}
 idgen_say() { printf '\n== %s\n' "$*"; }
 idgen_die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
 
-# The script's first comment is its usage text.
+# Print the usage text, which is the script's first comment.
 idgen_help() { sed -n '3,/^$/s/^# \{0,1\}//p' "$0"; echo ${idgen_help_end:+"$idgen_help_end"}; }
 
-# Read options into variables, and the other arguments into the array "arguments". NAMES has NAME for
-# --NAME VALUE, NAME# if the value is a positive number, and NAME? for --NAME, which sets it to 1.
+# Read options into variables, and the other arguments into the array "arguments". The first argument lists the options:
+# NAME for --NAME VALUE, NAME# for a value that must be a positive number, and NAME? for --NAME, which sets the variable
+# to 1.
 idgen_options() {
     local names=" $1 " option
     shift
@@ -46,11 +47,11 @@ idgen_no_options() { idgen_options '' "$@"; }
 
 idgen_exit_steps=()
 
-# Call a function on exit, the last one first.
+# Call a function on exit. Functions are called in reverse order.
 idgen_at_exit() {
     if [ ${#idgen_exit_steps[@]} -eq 0 ]; then
         trap idgen_exit EXIT
-        # a signal ends the script by way of the EXIT trap
+        # On a signal, the script exits through the EXIT trap.
         trap 'exit 130' INT
         trap 'exit 143' TERM
         trap 'exit 129' HUP
@@ -60,20 +61,20 @@ idgen_at_exit() {
 
 idgen_exit() {
     local status=$? step
-    set +e      # a failing step must not prevent the others
+    set +e      # a failing step must not prevent the other steps
     trap - EXIT
     trap '' INT TERM HUP
     for step in "${idgen_exit_steps[@]}"; do "$step"; done
     exit $status
 }
 
-# Does this pg_config belong to a server for which extensions can be built?
+# Succeed if this pg_config belongs to a server for which extensions can be built.
 idgen_can_build() {
     [ -x "$1" ] && [ -e "$("$1" --pgxs)" ] && [ -e "$("$1" --includedir-server)/postgres.h" ] &&
         [ -x "$("$1" --bindir)/postgres" ]
 }
 
-# The pg_config that PG_CONFIG names, or that of the newest server that idgen can be built for.
+# Print the pg_config that PG_CONFIG names, or the pg_config of the newest server for which idgen can be built.
 idgen_find_pg_config() {
     local candidate
     if [ -n "${PG_CONFIG:-}" ]; then
@@ -86,10 +87,10 @@ idgen_find_pg_config() {
     done
 }
 
-# The major version of PG_CONFIG.
+# Print the major version of PG_CONFIG.
 idgen_major() { "$PG_CONFIG" --version | sed -E 's/^[^0-9]*([0-9]+).*/\1/'; }
 
-# Names the packages, and asks before they are installed if it is called by a person.
+# Install packages. Print their names, and ask for confirmation if the script runs in a terminal.
 idgen_apt_install() {
     local answer apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq)
     command -v apt-get >/dev/null || idgen_die "please install: $*"
@@ -106,7 +107,7 @@ idgen_apt_install() {
     "${apt[@]}" install -y --no-install-recommends "$@" >/dev/null || idgen_die "apt-get could not install: $*"
 }
 
-# Install the packages of commands that are missing: COMMAND, or "COMMAND:PACKAGE ...".
+# Install the packages of missing commands. Each argument is COMMAND or "COMMAND:PACKAGE ...".
 idgen_require() {
     local pair missing=()
     for pair; do
@@ -116,7 +117,7 @@ idgen_require() {
     [ ${#missing[@]} -eq 0 ] || idgen_apt_install "${missing[@]}"
 }
 
-# Install what is missing to build idgen, and for "tests" or "bench"; sets PG_CONFIG.
+# Install packages that are missing for building idgen, and for "tests" or "bench". Set PG_CONFIG.
 idgen_install_packages() {
     local major extension package missing=(make prove:perl)
     command -v clang >/dev/null || missing+=('gcc:gcc libc6-dev')
@@ -129,7 +130,7 @@ idgen_install_packages() {
 
     if [ -z "$(idgen_find_pg_config)" ]; then
         [ -z "${PG_CONFIG:-}" ] || idgen_die "PG_CONFIG=$PG_CONFIG does not exist"
-        # for the newest server that is installed, or else that of the distribution
+        # for the newest installed server, or else for the server of the distribution
         compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || idgen_apt_install postgresql
         major=$(printf '%s\n' /usr/lib/postgresql/*/bin/postgres | cut -d/ -f5 | sort -n | tail -n 1)
         missing+=("postgresql-server-dev-$major")
@@ -138,7 +139,7 @@ idgen_install_packages() {
     PG_CONFIG=$(idgen_find_pg_config)
     [ -n "$PG_CONFIG" ] || idgen_die "no PostgreSQL server with its development files found"
 
-    # tests use pg_cron and pg_partman, if this server has packages of them
+    # The tests use pg_cron and pg_partman if packages for this server exist.
     [ "${1:-}" = tests ] || return 0
     missing=()
     major=$(idgen_major)
@@ -150,7 +151,8 @@ idgen_install_packages() {
     [ ${#missing[@]} -eq 0 ] || idgen_apt_install "${missing[@]}"
 }
 
-# The server runs as the caller, or as "postgres" if the caller is root: it refuses root.
+# Run a command as the user of the server: the caller, or "postgres" if the caller is root, because the server cannot
+# run as root.
 as_server_user() {
     if [ "$(id -u)" -eq 0 ]; then
         (cd "$IDGEN_WORK" && HOME=$IDGEN_WORK exec runuser -u postgres -- "$@")
@@ -163,20 +165,19 @@ idgen_remove_work_folder() { [ "$IDGEN_KEEP" = 1 ] || { idgen_stop; rm -rf "$IDG
 
 idgen_make_work_folder() {
     [ -z "$IDGEN_WORK" ] || return 0
-    # not in TMPDIR: the path of a socket is short, and the user postgres may not reach that folder
+    # Do not use TMPDIR: the path of a socket must be short, and the user postgres may have no access to that folder.
     IDGEN_WORK=$(mktemp -d /tmp/idgen.XXXXXX)
     idgen_at_exit idgen_remove_work_folder
     chmod 755 "$IDGEN_WORK"
     [ "$(id -u)" -ne 0 ] || chown postgres "$IDGEN_WORK"
 }
 
-# The compiler's warnings, without those of the server's headers.
+# Print the compiler's options for warnings, which exclude warnings in the server's headers.
 idgen_warnings() { echo "-Wall -Wextra -Wshadow -Werror -isystem $("$PG_CONFIG" --includedir-server)"; }
 
-# Build idgen and idgen_advisor from a copy of the sources, with these arguments of make, and install
-# them into a copy of the server. Sets the commands idgen_make, and idgen_prove, which runs TAP tests;
-# a script that one of them runs uses that copy. With $IDGEN_LLVM, the folder of LLVM's programs, JIT can inline idgen's
-# functions.
+# Build idgen and idgen_advisor from a copy of the sources, with the given arguments of make, and install them into a
+# copy of the server. Set the commands idgen_make and idgen_prove, which runs TAP tests. A script that one of them runs
+# uses the same copy. If $IDGEN_LLVM names the folder of LLVM's programs, JIT can inline idgen's functions.
 idgen_build() {
     local bindir sharedir pkglibdir root libraries name
     idgen_make_work_folder
@@ -199,7 +200,7 @@ idgen_build() {
     rm -rf "$root$sharedir"/extension/idgen* "$root$pkglibdir"/idgen*.so
     if [ "$(id -u)" -eq 0 ]; then
         chown -R postgres "$IDGEN_BUILD" "$root"
-        # t/009_key_file.pl cannot make files of other users
+        # t/009_key_file.pl needs files of other users, which it cannot create itself.
         for name in root.640 root.660 daemon.640; do
             install -m "${name#*.}" -o "${name%.*}" -g postgres /dev/stdin "$IDGEN_BUILD/idgen_keys.$name" \
                 <<<'default 000102030405060708090a0b0c0d0e0f'
@@ -225,24 +226,24 @@ idgen_build() {
         prove -I "$libraries/perl" -I t/lib)
 }
 
-# The lines of a configuration file for SETTING=VALUE ...
+# Print the lines of a configuration file for SETTING=VALUE ...
 idgen_settings() { printf "%s'\n" "${@/=/ = \'}"; }
 
-# Start the cluster with these settings, SETTING=VALUE ...; sets PGHOST, PGPORT ...
+# Start the cluster with the settings SETTING=VALUE ... Set PGHOST, PGPORT and similar variables.
 idgen_start() {
     local data=$IDGEN_WORK/data
     as_server_user initdb -D "$data" -U postgres -A trust -E UTF8 --no-locale -N >/dev/null
     idgen_settings listen_addresses= unix_socket_directories="$IDGEN_WORK" "$@" |
         as_server_user tee -a "$data/postgresql.conf" >/dev/null
 
-    # only a socket in a private folder: the port cannot conflict with another
+    # The server listens only on a socket in a private folder, so its port cannot conflict with another server's port.
     export PGHOST=$IDGEN_WORK PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
     unset PGPASSWORD PGSERVICE PGOPTIONS PGHOSTADDR
     idgen_pg_ctl start ||
         { tail -n 20 "$IDGEN_WORK/server.log" >&2; idgen_die "the private cluster did not start"; }
 }
 
-# Set the key "default", in hex; the setting idgen.key_file must be idgen_keys.
+# Set the key "default" to the given hexadecimal digits. The setting idgen.key_file must be idgen_keys.
 idgen_key() { echo "default $1" | as_server_user sh -c "umask 077; cat >'$IDGEN_WORK/data/idgen_keys'"; }
 idgen_pg_ctl() { as_server_user pg_ctl -D "$IDGEN_WORK/data" -w -s -m fast -l "$IDGEN_WORK/server.log" "$@"; }
 idgen_stop() { [ ! -e "$IDGEN_WORK/data/postmaster.pid" ] || idgen_pg_ctl stop || true; }

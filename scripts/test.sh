@@ -3,12 +3,11 @@
 # test.sh: build idgen and run its tests on a private cluster.
 #
 #   scripts/test.sh                              all tests, ten minutes on two cores
-#   scripts/test.sh FOLDER ...                   those of . (the extension), bench/lab or contrib/NAME
+#   scripts/test.sh FOLDER ...                   the tests of . (the extension), bench/lab or contrib/NAME
 #   scripts/test.sh t/NAME.pl ...                only these TAP tests
-#   scripts/test.sh --regress [t/NAME.pl ...]    the regression and isolation tests, and these
+#   scripts/test.sh --regress [t/NAME.pl ...]    the regression and isolation tests, and these TAP tests
 #
-# Installs missing packages and builds with warnings as errors. PG_CONFIG=/path/to/pg_config
-# chooses the server.
+# Installs missing packages, and builds with warnings as errors. PG_CONFIG=/path/to/pg_config selects the server.
 
 . "$(dirname "$0")/../dev/results.sh"
 
@@ -16,7 +15,7 @@ idgen_options 'regress?' "$@"
 cd "$IDGEN_SOURCE" || exit
 if [ -z "${regress:-}" ] && [ ${#arguments[@]} -eq 0 ]; then arguments=(. bench/lab contrib/*/); fi
 
-# the folders with regression tests, and TAP tests
+# the folders with regression tests, and the TAP tests
 folders=() tests=()
 for argument in "${arguments[@]}"; do
     [ -e "$argument" ] || idgen_die "$argument does not exist"
@@ -36,11 +35,11 @@ idgen_build COPT="$(idgen_warnings)"
 result $? "idgen builds" || { end_of_results; exit; }
 
 if [ ${#folders[@]} -gt 0 ]; then
-    # vacuum and statistics only at a test's request
+    # vacuum and statistics run only when a test requests them
     idgen_start autovacuum=off
     for folder in "${folders[@]}"; do
         [ -e "$folder/Makefile" ] || continue
-        # separately, because make ends with the first that fails
+        # Run them separately, because make stops at the first one that fails.
         name=${folder##*/}
         run "Regression tests of $folder" "regress_$name" "${idgen_make[@]}" -C "$folder" installcheck ISOLATION=
         ! grep -q '^ISOLATION ' "$folder/Makefile" ||

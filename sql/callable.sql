@@ -1,6 +1,5 @@
--- Every function can be called with untyped parameters, which most drivers send:
--- the call is not ambiguous, and does not resolve to another function of the same
--- name.
+-- Every function can be called with untyped parameters, which most drivers send. The call is not ambiguous, and does
+-- not resolve to another function with the same name.
 \set SHOW_CONTEXT never
 CREATE PROCEDURE check_calls(name_pattern text) LANGUAGE plpgsql AS $$
 DECLARE
@@ -35,8 +34,8 @@ END
 $$;
 CALL check_calls('%');
 
--- the check itself: it reports functions of one name, whether the call is
--- ambiguous or resolves to another function
+-- test the check itself: for functions with the same name, it reports ambiguous calls, and calls that resolve to
+-- another function
 CREATE FUNCTION idgen.one_of_two(uuid) RETURNS int LANGUAGE sql AS 'SELECT 1';
 CREATE FUNCTION idgen.one_of_two(bigint, int DEFAULT 1) RETURNS int LANGUAGE sql AS 'SELECT 2';
 CREATE FUNCTION idgen.one_of_two(text, text) RETURNS int LANGUAGE sql AS 'SELECT 3';

@@ -1,10 +1,10 @@
--- A few calls of each function that looks up catalogs. dev/test-assertions.sh runs them on a server that
--- forgets all caches at each look-up, where a call takes a second.
+-- Call each function that looks up catalogs a few times. dev/test-assertions.sh runs this test on a server that
+-- discards all caches at each lookup, where a single call takes a second.
 \set VERBOSITY terse
 SET idgen.node_id = 7;
 SET idgen.launch_id = 42;
 
--- functions that follow the clock, and decimal_id(), also after DDL that is kept or rolled back
+-- functions that follow the clock, and decimal_id(), also after DDL in the same transaction and after its rollback
 CREATE FUNCTION increase(calls int) RETURNS boolean LANGUAGE sql AS $$
     SELECT bool_and(a < b AND c < d AND e < f AND g < h AND i < j)
     FROM (SELECT idgen.snowflake() AS a, idgen.snowflake() AS b, idgen.js_id() AS c, idgen.js_id() AS d,

@@ -1,5 +1,4 @@
--- create_once() and related functions in one session. specs/create_once.spec tests
--- concurrent sessions.
+-- create_once() and related functions in one session. specs/create_once.spec tests concurrent sessions.
 \set SHOW_CONTEXT never
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
@@ -26,7 +25,7 @@ SELECT * FROM idgen.create_once_bigint(command(3), 0::bigint, 'order');
 -- with a text
 SELECT length(entity_text), created FROM idgen.create_once_text(command(5), repeat('x', 255), 'order');
 SELECT length(entity_text), created FROM idgen.create_once_text(command(5), 'another', 'order');
--- with each text that idgen makes; the portable edition makes no ObjectId
+-- with each kind of text that idgen generates; the portable edition does not generate ObjectIds
 DO $$
 DECLARE
     command uuid := 'c0000000-0000-7000-8000-0000000000ff';
@@ -43,7 +42,7 @@ BEGIN
     END LOOP;
 END $$;
 
--- a name is required, and a text has 1 to 255 bytes
+-- a name is required, and a text must have 1 to 255 bytes
 CREATE FUNCTION state_of(call text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE 'SELECT idgen.' || call;
@@ -89,7 +88,7 @@ SELECT * FROM idgen.create_once_bigint(command(7), 4, 'order');
 SELECT * FROM idgen.create_once_bigint(command(7), 5, 'order');
 COMMIT;
 
--- a read-only transaction accepts a replay and refuses a creation
+-- a read-only transaction accepts a replay and rejects a creation
 BEGIN READ ONLY;
 SELECT * FROM idgen.create_once_bigint(command(6), 3, 'order');
 SELECT * FROM idgen.create_once_bigint(command(8), 3, 'order');
@@ -98,7 +97,7 @@ BEGIN READ ONLY ISOLATION LEVEL SERIALIZABLE;
 SELECT * FROM idgen.create_once_bigint(command(6), 3, 'order');
 ROLLBACK;
 
--- enable_seqscan is restored after the call, also after an error
+-- enable_seqscan is restored after the call, even after an error
 SHOW enable_seqscan;
 DO $$
 BEGIN
@@ -115,7 +114,7 @@ EXCEPTION WHEN read_only_sql_transaction THEN
 END $$;
 
 --
--- The hash of a request: equal jsonb values have equal hashes
+-- Equal jsonb values have equal hashes
 --
 CREATE FUNCTION hash_of(request jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -128,7 +127,7 @@ BEGIN
     RETURN hash;
 END $$;
 
--- expected hashes, which are the same on every version and machine
+-- known hashes, which are the same on every version and platform
 SELECT request, hash_of(request)
 FROM (VALUES (jsonb 'null'), ('true'), ('false'), ('0'), ('""'), ('[]'), ('{}'), ('[[]]'), ('"a"'), ('["a"]'),
              ('{"a": [1, 2.50, -3e20, "x", null, true, {"b": {}}]}')) v (request);
@@ -156,7 +155,7 @@ SELECT count(*) AS requests, count(DISTINCT hash_of(request)) AS hashes
 FROM (SELECT jsonb_agg(CASE WHEN n = 0 THEN k WHEN n = k THEN 0 ELSE n END ORDER BY n) AS request
       FROM generate_series(0, 99) n, generate_series(0, 99) k GROUP BY k) s;
 
--- the longest numbers, and zeros that are not part of the text
+-- the longest numbers, and zeros that are not part of the hashed text
 SELECT what, hash_of(to_jsonb(number)) = left(encode(sha256(hashed::bytea), 'hex'), 16) AS equal
 FROM (VALUES ('1000 digits', repeat('9', 1000)::numeric, repeat('9', 1000)),
              ('negative', -repeat('9', 1000)::numeric, '-' || repeat('9', 1000)),
@@ -179,7 +178,7 @@ SELECT * FROM idgen.create_once(command(4), entity(6), 'order');
 SELECT created FROM idgen.create_once(command(9), entity(6), 'order');
 SELECT idgen.forget_creation_of(entity(6)) AS two, idgen.forget_creation_of(entity(99)) AS none;
 
--- order 17 and customer 17 are two entities, as number and as text
+-- order 17 and customer 17 are two entities, both as numbers and as texts
 SELECT created, idgen.create_once_bigint(command(12), 17, 'customer') AS customer
 FROM idgen.create_once_bigint(command(11), 17, 'order');
 SELECT idgen.forget_creation_of_bigint(17, 'invoice') AS none, idgen.forget_creation_of_bigint(17, 'order') AS one,
@@ -199,7 +198,7 @@ INSERT INTO idgen.creation_identifiers (command_id, command_name, entity_number,
 SELECT md5(n::text)::uuid, CASE WHEN n % 2 = 0 THEN 'even' ELSE 'odd' END, n, now() - n * interval '1 hour'
 FROM generate_series(1, 100) n;
 
--- the oldest commands first, at most batch_size of them, and none that is newer
+-- the oldest commands are purged first, at most batch_size of them, and newer commands are kept
 SELECT idgen.purge_creations('72 hours', batch_size => 10) AS purged;
 SELECT count(*), min(entity_number), max(entity_number) FROM idgen.creation_identifiers;
 SELECT idgen.purge_creations('72 hours', batch_size => 10) AS purged;
@@ -210,8 +209,8 @@ SELECT count(*), min(entity_number), max(entity_number) FROM idgen.creation_iden
 SELECT idgen.purge_creations('30 days') AS purged;
 SELECT idgen.purge_creations('106751991 days 04:00:54.775807') AS purged;
 
--- a day is 24 hours, also in a time zone whose UTC offset has changed since: of two
--- commands half an hour before and after the cutoff, only the older one is purged
+-- a day is 24 hours, even in a time zone whose UTC offset has changed since: of two commands half an hour before and
+-- after the cutoff, only the older one is purged
 BEGIN;
 SET LOCAL timezone = 'America/New_York';
 SELECT n AS days FROM generate_series(1, 366) n
@@ -224,7 +223,7 @@ SELECT idgen.purge_creations(:days * interval '1 day') AS purged;
 SELECT entity_number FROM idgen.creation_identifiers WHERE entity_number > 900;
 ROLLBACK;
 
--- the newest commands are kept, of one name or of all names
+-- trim_creations() keeps the newest commands, of one name or of all names
 SELECT idgen.trim_creations(5, 'even', 2) AS the_oldest_two;
 SELECT min(entity_number) FROM idgen.creation_identifiers WHERE command_name = 'even';
 SELECT idgen.trim_creations(5, 'even') AS trimmed;
@@ -237,19 +236,18 @@ SELECT command_name, count(*), min(entity_number), max(entity_number) FROM idgen
 SELECT idgen.trim_creations(9223372036854775807) AS trimmed;
 SELECT idgen.purge_creations('0', 'unknown') AS unknown, idgen.purge_creations('0', 'even', 1) AS one;
 SELECT idgen.trim_creations(0) AS trimmed;
--- one that the same statement has recorded
+-- a command that was recorded by the same statement is also deleted
 SELECT created, idgen.trim_creations(0) AS trimmed
     FROM idgen.create_once_bigint('c0000000-0000-4000-8000-0000000000ff', 1, 'order');
 SELECT count(*) FROM idgen.creation_identifiers;
 SELECT idgen.purge_creations('0') AS purged;
--- 10,000 in each call, if nothing else is given
+-- by default, each call deletes at most 10,000 commands
 INSERT INTO idgen.creation_identifiers (command_id, command_name, entity_number, created_at)
 SELECT md5(n::text)::uuid, 'order', n, now() - interval '2 days' FROM generate_series(1, 20004) n;
 SELECT idgen.purge_creations() AS purged, idgen.trim_creations(3) AS trimmed, idgen.trim_creations(3) AS one;
 TRUNCATE idgen.creation_identifiers;
 
--- a long name, which is stored out of line, is recorded and compared completely;
--- a message truncates it
+-- a long name, which is stored out of line, is recorded and compared completely, but truncated in messages
 SELECT string_agg(md5(n::text), '' ORDER BY n) AS long FROM generate_series(1, 1000) n \gset
 SELECT created FROM idgen.create_once_bigint(command(10), 1, :'long');
 SELECT created FROM idgen.create_once_bigint(command(10), 1, :'long');

@@ -1,6 +1,6 @@
--- create_once(): errors of the indexes and triggers of its table are passed on, even if row-level security or missing
--- rights hide the key; those of an index on command_id can be retried. (REINDEX CONCURRENTLY:
--- specs/create_once_reindex.spec.)
+-- create_once() passes on errors of the indexes and triggers of its table, even if row-level security or missing rights
+-- hide the key. If the error comes from an index on command_id, the call can be retried.
+-- (specs/create_once_reindex.spec tests REINDEX CONCURRENTLY.)
 CREATE FUNCTION failure(command_name text, OUT state text, OUT message text, OUT detail text, OUT hint text,
     OUT "constraint" text, OUT context text)
 LANGUAGE plpgsql AS $$
@@ -30,7 +30,8 @@ RESET ROLE;
 ALTER TABLE idgen.creation_identifiers DISABLE ROW LEVEL SECURITY;
 DROP INDEX idgen.other;
 
--- a trigger writes to another table, or records a second command, or raises an error, or that of an index and a key
+-- a trigger writes to another table, records a second command, raises an error, or raises the error of an index for a
+-- key
 CREATE TABLE creation_identifiers (command_id uuid UNIQUE);
 INSERT INTO creation_identifiers VALUES ('c0000000-0000-4000-8000-00000000000a');
 GRANT INSERT ON creation_identifiers TO regress_idgen_app;
@@ -60,7 +61,7 @@ SELECT * FROM failure('outbox');
 RESET ROLE;
 DROP FUNCTION fire CASCADE;
 
--- Rules that suppress INSERT and DELETE: when they are dropped, the session makes new plans.
+-- Rules suppress INSERT and DELETE. After they are dropped, the session makes new plans.
 CREATE FUNCTION forget_all() RETURNS text LANGUAGE sql AS $$
     SELECT concat_ws(' ', idgen.forget_creation('c0000000-0000-4000-8000-000000000001'),
                      idgen.forget_creation_of('c0000000-0000-4000-8000-000000000002'),
@@ -82,7 +83,7 @@ FROM (VALUES (1, NULL::uuid, 1, NULL, interval '0'), (2, 'c0000000-0000-4000-800
              (5, NULL, 5, NULL, '1 s')) v (n, id, number, text, age);
 SELECT forget_all();
 
--- a row without an entity, which the table's constraint prevents
+-- a row without an entity, which the table's constraint would prevent
 ALTER TABLE idgen.creation_identifiers DROP CONSTRAINT creation_identifiers_one_entity;
 INSERT INTO idgen.creation_identifiers (command_id, command_name) VALUES ('c0000000-0000-4000-8000-00000000000a', '');
 SELECT * FROM failure('');

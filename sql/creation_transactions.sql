@@ -1,8 +1,9 @@
--- create_once() in savepoints, exception blocks, procedures and cursors of one session: what is rolled back is not
--- recorded. (Two and three sessions: specs/create_once*.spec; two-phase commit and load: t/022_transactions.pl.)
+-- create_once() in savepoints, exception blocks, procedures and cursors of one session. Commands that are rolled back
+-- are not recorded. (specs/create_once*.spec test two and three sessions, and t/022_transactions.pl tests two-phase
+-- commit.)
 CREATE TABLE orders (id bigint, command uuid);
 CREATE FUNCTION command(n int) RETURNS uuid IMMUTABLE LANGUAGE sql RETURN lpad(n::text, 32, '0')::uuid;
--- make an order once, and return its number
+-- create an order once, and return its number
 CREATE FUNCTION place_order(n int, number bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     o record;
@@ -71,7 +72,7 @@ TABLE recorded;
 TRUNCATE idgen.creation_identifiers, orders;
 
 --
--- A cursor records commands as it is fetched
+-- Commands are recorded as the rows of a cursor are fetched
 --
 BEGIN;
 DECLARE c CURSOR FOR SELECT entity_number, created

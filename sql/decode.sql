@@ -1,10 +1,9 @@
--- Functions that read identifiers: known values, and NULL where an identifier does
--- not contain the information.
+-- Functions that read identifiers: known values, and NULL if an identifier does not contain the information.
 \set SHOW_CONTEXT never
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 
--- RFC 9562, appendix A; M. Lambert's time-ordered UUID of 2012-02-28
+-- RFC 9562, appendices A and B; M. Lambert's time-ordered UUID of 2012-02-28
 SELECT source, id, idgen.uuid_version(id) AS version, idgen.uuid_variant(id) AS variant,
        idgen.uuid_timestamp(id) AS timestamp
 FROM (VALUES ('A.1', uuid 'c232ab00-9414-11ec-b3c8-9f6bdeced846'),

@@ -72,7 +72,7 @@ SELECT call, clock, f.* FROM (VALUES
     ('294276-12-31 23:59:59.999999+00')) c (clock),
     (VALUES ('uuid_v7'), ('comb'), ('ulid')) g (call),
     failure(format('SELECT idgen.%s(%L)', call, clock)) f;
--- the ticks of versions 1 and 6, and the seconds of ObjectIds
+-- the range of the ticks of versions 1 and 6, and of the seconds of ObjectIds
 SELECT call, clock, f.* FROM (VALUES ('uuid_v1'), ('uuid_v6'), ('lambert_comb')) g (call),
     (VALUES ('infinity'), ('1582-10-14 23:59:59.999999+00'), ('5236-03-31 21:21:00.684698+00'),
     ('294276-12-31 23:59:59.999999+00')) c (clock),
@@ -108,7 +108,8 @@ SELECT input, f.* FROM (VALUES
     failure('SELECT idgen.' || input) f;
 
 --
--- Texts: positions count characters, and a long text is not shown; chr(228) has two bytes, and chr(128512) four
+-- Texts: positions are counted in characters, and messages do not contain long texts. chr(228) has two bytes, and
+-- chr(128512) has four.
 --
 SELECT left(input, 40), f.* FROM (VALUES
     (''), ('507f1f77bcf86cd79943901'), ('507f1f77bcf86cd7994390111'), (' 507f1f77bcf86cd799439011'),
@@ -160,7 +161,7 @@ SELECT input, f.* FROM (VALUES
     ($$check_recent_uuid_v7('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', '1 minute', clock => '2022-02-22 19:24:00+00')$$))
     v (input), failure('SELECT idgen.' || replace(input, 'ID', '''919108f7-52d1-4320-9bac-f847db4148a8''')) f;
 
--- infinite intervals exist from version 17 on
+-- infinite intervals exist in PostgreSQL 17 and later
 SELECT current_setting('server_version_num')::int < 170000
     OR bool_and(((failure(statement)).state) = '22023') AS infinite_intervals_refused
 FROM (VALUES ($$SELECT idgen.short_comb('infinity')$$), ($$SELECT idgen.short_comb('-infinity')$$),
@@ -227,7 +228,7 @@ SELECT input, f.* FROM (VALUES
     ($$has_command('{{919108f7-52d1-4320-9bac-f847db4148a8}}', '919108f7-52d1-4320-9bac-f847db4148a8')$$)) v (input),
     failure('SELECT idgen.' || input) f;
 
--- the error of another request has the fields of a constraint violation
+-- the error for a different request has the fields of a constraint violation
 SELECT created FROM idgen.create_once_bigint('919108f7-52d1-4320-9bac-f847db4148a8', 1, 'pay', '{"amount": 5}');
 DO $$
 DECLARE
@@ -241,7 +242,7 @@ EXCEPTION WHEN check_violation THEN
     RAISE NOTICE 'schema %, table %, constraint %', the_schema, the_table, the_constraint;
 END $$;
 
--- a number of too many digits in a request
+-- numbers with too many digits in a request
 SELECT number, f.* FROM (VALUES ('1e1000'), ('-1e1000'), ('1e-1001'), ('-1.1e-1000'), ('1e131071'),
     ('[{"a": 1e131071}]')) v (number),
     failure(format('SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1, ''pay'', %L)', number)) f;

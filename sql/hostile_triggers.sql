@@ -1,6 +1,6 @@
--- Code of other roles runs in the middle of these functions: triggers and policies of the tables that they
--- write to, and triggers beside theirs. Whatever it executes, a call returns or raises an error, and the next
--- call works.
+-- Other roles can execute code within these functions: by triggers and policies on the tables to which the functions
+-- write, and by triggers on the same table as check_recent_id(). Whatever this code executes, a call must return or
+-- raise an error, and the next call must work.
 \set VERBOSITY terse
 SET client_min_messages = warning;
 CREATE TABLE orders (id uuid PRIMARY KEY, note text);
@@ -8,7 +8,7 @@ CREATE TRIGGER m_check BEFORE INSERT OR UPDATE ON orders
     FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb', 'tolerance=1 minute');
 CREATE TABLE notes (command_id uuid REFERENCES idgen.creation_identifiers ON DELETE CASCADE);
 
--- Runs the SQL in the setting test.attack, once for each call that is attacked.
+-- Execute the SQL in the setting test.attack, once for each call that is attacked.
 CREATE FUNCTION attack() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     command text := current_setting('test.attack');
@@ -21,7 +21,8 @@ $$ BEGIN PERFORM attack(); RETURN coalesce(new, old); END $$;
 CREATE FUNCTION attack_policy() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN PERFORM attack(); RETURN true; END $$;
 CREATE FUNCTION attack_event() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM attack(); END $$;
 
--- Where it is called: before and after each row that a function writes, and in the search of create_once().
+-- The places from which the code is executed: before and after each row that a function writes, and in the search of
+-- create_once()
 CREATE TABLE places (place text PRIMARY KEY, ddl text, calls text[]);
 INSERT INTO places
 SELECT format('%s %s of %s', timing, event, relation),
@@ -69,15 +70,15 @@ INSERT INTO attacks VALUES
     ('DROP DOMAIN', 'DROP DOMAIN IF EXISTS public.hostile_id'),
     ('a rule', 'CREATE RULE r AS ON INSERT TO idgen.creation_identifiers DO INSTEAD NOTHING');
 
--- The result of a call, or its error, while it is attacked; then of the same call in the same session. All is
--- rolled back.
+-- Return the result or error of a call that is attacked, followed by the result of the same call in the same session.
+-- All effects are rolled back.
 CREATE FUNCTION outcome(ddl text, query text, attack text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     result text;
     again text;
 BEGIN
     BEGIN
-        EXECUTE query INTO result;      -- without the attack: the plans are kept
+        EXECUTE query INTO result;      -- without the attack, in order to save the plans
         RAISE 'done';
     EXCEPTION WHEN raise_exception THEN
     END;
@@ -108,9 +109,10 @@ ALTER TABLE orders ENABLE TRIGGER m_check;
 CREATE TABLE outcomes AS
 SELECT place, call, attack, outcome(ddl, query, command)
 FROM places, unnest(calls) call JOIN calls USING (call), attacks
--- a function of a trigger that was about to be called: the server's internal error
+-- Exclude one case: the trigger function of the extension is dropped just before it is called, which is an internal
+-- error of the server.
 WHERE NOT (attack = 'DROP EXTENSION' AND place = 'BEFORE INSERT of orders');
--- without an attack, then under attack, where that makes a difference
+-- List the outcomes without an attack, and then the outcomes under attack, if they are different.
 SELECT call, outcome, count(*) FROM outcomes WHERE attack = 'nothing' GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT o.attack, o.call, count(*) AS places, o.outcome
 FROM outcomes o JOIN outcomes n ON (n.place, n.call, n.attack) = (o.place, o.call, 'nothing')

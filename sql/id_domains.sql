@@ -14,7 +14,7 @@ INSERT INTO account VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 'no prefix')
 INSERT INTO account VALUES ('acct_1', 'no leading zeros');
 INSERT INTO account VALUES ('acct_03E6WLKO0BP8E7C9916HKLBND', 'upper case');
 INSERT INTO account VALUES (NULL, 'null');
--- the fields of the errors
+-- return the fields of the errors
 CREATE FUNCTION violation(statement text, OUT state text, OUT message text, OUT detail text, OUT schema text,
     OUT "table" text, OUT type text, OUT "constraint" text)
 LANGUAGE plpgsql AS $$
@@ -39,7 +39,7 @@ SELECT * FROM idgen.parse_prefixed_id('cust_03e6wlko0bp8e7c9916hklbnd');
 SELECT * FROM idgen.parse_prefixed_id('acct_!');
 SELECT * FROM idgen.parse_prefixed_id(NULL);
 
--- a prefix belongs to one domain, a name to one type
+-- a prefix belongs to one domain only, and a name to one type only
 SELECT idgen.create_id_domain('account_id2', 'acct');
 SELECT to_regtype('account_id2') IS NULL AS not_left_behind;
 SET search_path = pg_catalog;
@@ -65,7 +65,7 @@ SELECT idgen.create_id_domain(NULL, 'x');
 SELECT idgen.create_id_domain('x', NULL);
 SELECT idgen.create_id_domain('pg_temp.order_id', 'temporary');
 
--- a renamed domain keeps its prefix; the prefix of a dropped domain can be used again
+-- a renamed domain keeps its prefix, and the prefix of a dropped domain can be used again
 ALTER DOMAIN "Invoice_ID" RENAME TO bill_id;
 ALTER DOMAIN invoice_id RENAME TO bill_id;
 SELECT * FROM idgen.parse_prefixed_id('inv_1');
@@ -74,7 +74,7 @@ SELECT * FROM idgen.parse_prefixed_id('inv_1');
 SELECT idgen.create_id_domain('invoice_id', 'inv');
 SELECT * FROM idgen.parse_prefixed_id('inv_1');
 
--- create_id_domain() has the privileges of its caller
+-- create_id_domain() runs with the privileges of its caller
 CREATE ROLE regress_idgen_plain;
 SET ROLE regress_idgen_plain;
 SELECT idgen.prefixed_id_prefix(idgen.prefixed_id_from_uuid('acct', idgen.uuid_v4()));

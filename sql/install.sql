@@ -1,5 +1,4 @@
--- The objects that CREATE EXTENSION creates.
--- pg_regress has created it before.
+-- The objects that CREATE EXTENSION creates. pg_regress has already created the extension.
 DROP EXTENSION idgen;
 CREATE EXTENSION idgen;
 
@@ -22,7 +21,7 @@ FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
 WHERE c.relnamespace = 'idgen'::regnamespace AND c.relkind IN ('r', 'v') AND a.attnum > 0
   AND col_description(c.oid, a.attnum) IS NULL;
 
--- PUBLIC has USAGE on the schema and no rights on the tables and sequences
+-- PUBLIC has USAGE on the schema, but no privileges on the tables and sequences
 SELECT has_schema_privilege('public', 'idgen', 'USAGE') AS usage,
        has_schema_privilege('public', 'idgen', 'CREATE') AS "create",
        has_table_privilege('public', 'idgen.creation_identifiers',
@@ -45,7 +44,7 @@ SELECT dumped::regclass, condition
 FROM pg_extension, unnest(extconfig, extcondition) AS u (dumped, condition)
 WHERE extname = 'idgen' AND condition <> '';
 
--- pg_depend records what each function calls, so that DROP and pg_dump know it
+-- pg_depend records the functions that each function calls, so that DROP and pg_dump take them into account
 SELECT p.proname AS function, string_agg(c.proname, ' ' ORDER BY c.proname COLLATE "C") AS calls
 FROM pg_depend d JOIN pg_proc p ON p.oid = d.objid JOIN pg_proc c ON c.oid = d.refobjid
 WHERE d.classid = 'pg_proc'::regclass AND d.refclassid = 'pg_proc'::regclass AND p.pronamespace = 'idgen'::regnamespace

@@ -3,7 +3,7 @@ SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 \set VERBOSITY default
 
--- the generators require idgen.node_id or idgen.launch_id, which the server may have
+-- the generators require idgen.node_id or idgen.launch_id, which may be set on the server
 SET idgen.node_id = -1;
 SET idgen.launch_id = -1;
 SELECT idgen.snowflake();
@@ -46,7 +46,7 @@ SELECT parts.counter >= 1 AS counter, parts.generator, parts.launch_id,
        id = parts.counter * 10000000000 + parts.generator * 100000 + parts.launch_id AS formula
 FROM idgen.decimal_id() id, idgen.decimal_id_parts(id) parts;
 SELECT idgen.uuid_version(id), about_now(idgen.uuid_timestamp(id)) AS now FROM idgen.uuid_v7_ordered() id;
--- its rand_a is the fraction of the millisecond, as that of uuid_v7(): no time is before the call
+-- rand_a is the fraction of the millisecond, as in uuid_v7(), so no timestamp is before the call
 SELECT bool_and(left(id::text, 18) COLLATE "C" >= left(idgen.uuid_v7(before)::text, 18)) AS fraction
 FROM (SELECT clock_timestamp() AS before, idgen.uuid_v7_ordered() AS id FROM generate_series(1, 1000) OFFSET 0) made;
 
@@ -54,7 +54,7 @@ FROM (SELECT clock_timestamp() AS before, idgen.uuid_v7_ordered() AS id FROM gen
 SELECT b.counter - a.counter AS step
 FROM idgen.decimal_id_parts(idgen.decimal_id()) a, idgen.decimal_id_parts(idgen.decimal_id()) b;
 
--- one statement generates more values than one millisecond or second has
+-- one statement generates more values than fit into one millisecond or second
 SELECT count(*) AS n, count(*) FILTER (WHERE snowflake > last_snowflake) AS snowflakes,
        count(*) FILTER (WHERE trace_id > last_trace_id) AS trace_ids,
        count(*) FILTER (WHERE js_id > last_js_id) AS js_ids,
@@ -70,7 +70,7 @@ FROM (SELECT *, lag(snowflake, 1, 0::bigint) OVER w AS last_snowflake, lag(trace
                    idgen.decimal_id() AS decimal_id, idgen.uuid_v7_ordered() AS uuid
             FROM generate_series(1, 100000) n OFFSET 0) made
       WINDOW w AS (ORDER BY n)) ordered;
--- trace_id's counter continues, or is 1 in a new second
+-- the counter of trace_id() continues, or starts at 1 in a new second
 SELECT count(*) AS n, bool_and(counter = last_counter + 1 AND second = last_second OR counter = 1
     AND second > last_second) AS counts
 FROM (SELECT *, lag(counter) OVER w AS last_counter, lag(second) OVER w AS last_second
@@ -79,28 +79,28 @@ FROM (SELECT *, lag(counter) OVER w AS last_counter, lag(second) OVER w AS last_
       WINDOW w AS (ORDER BY n)) ordered
 WHERE last_counter IS NOT NULL;
 
--- other issuers: Twitter (2022-06-28 16:07:40.105), Discord (2016-04-30 11:18:25.796)
+-- snowflakes of other issuers: Twitter (2022-06-28 16:07:40.105), Discord (2016-04-30 11:18:25.796)
 SELECT idgen.snowflake_timestamp(1541815603606036480, '2010-11-04 01:42:54.657+00') AS twitter,
        idgen.snowflake_node(1541815603606036480) AS node, idgen.snowflake_counter(1541815603606036480) AS counter;
 SELECT idgen.snowflake_timestamp(175928847299117063, '2015-01-01 00:00:00+00') AS discord,
        idgen.snowflake_node(175928847299117063) AS node, idgen.snowflake_counter(175928847299117063) AS counter;
--- Instagram's identifiers have 23 bits after the time: 13 of shard, 10 of counter
+-- Instagram's identifiers have 23 bits after the time: 13 bits of shard and 10 bits of counter
 SELECT idgen.snowflake_timestamp(((1387263000::bigint << 23) | (1341 << 10) | 905) >> 1, '2011-08-24 21:07:01.721+00')
     AS instagram;
--- NULL is not the default epoch
+-- NULL does not mean the default epoch
 SELECT idgen.snowflake_timestamp(1541815603606036480, NULL);
 SELECT idgen.js_id_timestamp(0, NULL);
 SELECT idgen.snowflake_floor('2026-01-01', NULL);
 SELECT idgen.js_id_floor(NULL, NULL) IS NULL AS null;
 SELECT idgen.snowflake(NULL);
 
--- the bit table and the formulas of TraceId and DecimalId
+-- known answers, computed from the bit table of TraceId and the formula of DecimalId
 SELECT idgen.trace_id_node(id), idgen.trace_id_counter(id), idgen.trace_id_timestamp(id, '2026-11-21 12:00:00+00')
 FROM (VALUES ((1795262400::bigint & 33554431) * 2^38::bigint::numeric + 4711 * 2^22::bigint::numeric + 42)) v (n),
      LATERAL (SELECT n::bigint) b (id);
 SELECT * FROM idgen.decimal_id_parts(14150009200065);
 
--- trace_id's time restarts every 388 days; the clock selects the cycle
+-- the time of trace_id() restarts every 388 days, and the clock selects the cycle
 SELECT clock, idgen.trace_id_timestamp(1000::bigint << 38 | 1, clock)
 FROM (VALUES (timestamptz '1970-01-01 00:00:00+00'), ('1970-01-01 00:16:40+00'), ('1971-01-23 00:53:51+00'),
              ('1971-01-23 00:53:52+00'), ('1969-12-31 00:16:40.5+00'), ('1969-12-31 00:16:39.5+00'),
@@ -128,12 +128,12 @@ FROM (VALUES ('the default', timestamptz '2020-01-01 00:00:00+00'), ('before it'
              ('with microseconds', '2024-02-29 12:34:56.789999+05:30'), ('an hour ago', date_trunc('second',
              now() - interval '1 h')),
              ('1970', '1970-01-01 00:00:00+00')) v (name, epoch);
--- the epoch, like the timestamp, is rounded down to the identifier's unit of time
+-- the epoch, like the timestamp, is rounded down to the unit of time of the identifier
 SELECT idgen.snowflake_floor('2024-01-01 00:00:00.0005+00', '2024-01-01 00:00:00.0009+00') AS same_ms,
        idgen.snowflake_timestamp(1, '2024-01-01 00:00:00.0009+00') AS ms,
        idgen.js_id_floor('2024-01-01 00:00:00.5+00', '2024-01-01 00:00:00.9+00') AS same_second,
        idgen.js_id_timestamp(1, '2024-01-01 00:00:00.9+00') AS second;
--- the time must not be before the epoch, nor exceed its bits
+-- the time must not be before the epoch, and must fit into the bits of the identifier
 \set VERBOSITY sqlstate
 SELECT idgen.snowflake('2999-01-01 00:00:00+00');
 SELECT idgen.js_id('2999-01-01 00:00:00+00');
@@ -146,14 +146,14 @@ SELECT idgen.snowflake_floor('1949-12-31 00:00:00+00', '1950-01-01 00:00:00+00')
 -- the epoch does not affect the values
 SELECT about_now(idgen.snowflake_timestamp(idgen.snowflake()))
     AS snowflake, about_now(idgen.js_id_timestamp(idgen.js_id())) AS js_id;
--- readers and bounds are immutable: they can be used in generated columns and indexes
+-- readers and bounds are immutable, so generated columns and indexes can use them
 CREATE TABLE dated (id bigint PRIMARY KEY,
     made timestamptz GENERATED ALWAYS AS (idgen.snowflake_timestamp(id, '2015-01-01 00:00:00+00')) STORED);
 CREATE INDEX ON dated (idgen.js_id_timestamp(id));
 INSERT INTO dated VALUES (175928847299117063) RETURNING made;
 DROP TABLE dated;
 
--- each function has reserved the seconds after its last value
+-- each function has reserved some seconds after its last value
 SELECT function, last_value >> 28 BETWEEN about + 5 AND about + 12 AS reserved
 FROM (VALUES ('snowflake', extract(epoch FROM idgen.snowflake_timestamp(idgen.snowflake()))),
              ('trace_id', extract(epoch FROM idgen.trace_id_timestamp(idgen.trace_id()))),
@@ -163,7 +163,7 @@ FROM (VALUES ('snowflake', extract(epoch FROM idgen.snowflake_timestamp(idgen.sn
      pg_sequences
 WHERE schemaname = 'idgen' AND sequencename = function || '_mark';
 
--- a rollback does not undo what was returned
+-- values that were returned are not returned again after a rollback
 BEGIN;
 SELECT idgen.snowflake() AS before \gset
 SAVEPOINT s;
@@ -173,7 +173,7 @@ SELECT idgen.snowflake() AS after \gset
 ROLLBACK;
 SELECT idgen.snowflake() > :after AND :after > :within AND :within > :before AS forward;
 
--- decimal_id() returns the numbers of its sequence; the generator counts more than the counter
+-- decimal_id() returns the numbers of its sequence; after the last counter, the generator increases by one
 BEGIN;
 SELECT setval('idgen.decimal_id_counter', 922337201);
 SELECT parts.* FROM (SELECT idgen.decimal_id() AS id FROM generate_series(1, 2) OFFSET 0) made,
@@ -197,20 +197,20 @@ SELECT idgen.decimal_id();
 ROLLBACK;
 ALTER SEQUENCE idgen.decimal_id_counter RESTART;
 
--- the next session continues from a high-water mark that is not the function's own
+-- the next session continues from a high-water mark that the function did not write
 SELECT last_value & 268435455 AS own, extract(epoch FROM now())::bigint AS second FROM idgen.js_id_mark \gset
 SELECT setval('idgen.js_id_mark', (:second::bigint + 1000) << 28) > 0 AS set;
 \c -
 SET idgen.node_id = 21;
 SET timezone = 'UTC';
 SELECT extract(epoch FROM idgen.js_id_timestamp(idgen.js_id())) >= :second + 1000 AS continued;
--- even if it has the same low bits
+-- even if the mark has the same low bits
 SELECT setval('idgen.js_id_mark', (:second::bigint + 2000) << 28 | :own) > 0 AS set;
 \c -
 SET idgen.node_id = 21;
 SET timezone = 'UTC';
 SELECT extract(epoch FROM idgen.js_id_timestamp(idgen.js_id())) >= :second + 2000 AS continued;
--- but not from a smaller one
+-- but it does not continue from a smaller mark
 SELECT setval('idgen.js_id_mark', 1) > 0 AS set;
 \c -
 SET idgen.node_id = 21;
@@ -218,7 +218,8 @@ SET timezone = 'UTC';
 SELECT extract(epoch FROM idgen.js_id_timestamp(idgen.js_id())) >= :second + 2000 AS not_lowered;
 SELECT last_value >> 28 > :second + 2000 AS written_again FROM idgen.js_id_mark;
 
--- not usable: a high-water mark too far ahead of the clock; an unlogged sequence, one without room, or no sequence
+-- errors: a high-water mark too far ahead of the clock, an unlogged sequence, a sequence with too small a range, and no
+-- sequence
 BEGIN;
 ALTER SEQUENCE idgen.js_id_mark CACHE 2;
 SAVEPOINT s;

@@ -1,4 +1,4 @@
--- The functions of the newest release, which do not change within 1.x: (arguments) -> result: names
+-- The functions of the newest release, whose signatures do not change within 1.x, as (arguments) -> result: names
 \pset format unaligned
 \pset tuples_only
 SET client_min_messages = warning;
@@ -18,5 +18,6 @@ GROUP BY arguments, result
 ORDER BY min(proname COLLATE "C");
 ROLLBACK;
 
--- These never raise an error that contains their argument, so that row security does not keep them from an index.
+-- These functions are LEAKPROOF, because they never raise an error that contains their argument. Their conditions can
+-- therefore use an index despite row-level security.
 SELECT proname FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace AND proleakproof ORDER BY proname COLLATE "C";

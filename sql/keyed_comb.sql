@@ -1,13 +1,14 @@
--- keyed_comb(): its prefix, of 24 bits for the period and 8 for the twelfth, and its runs. docs/keyed-comb.md defines
--- it; t/015_hmac_comb.pl compares the same code under known keys with another program. The secret is random, so that
--- some twelfths have the same 8 bits: counts of them have bounds, which fail less than once in 10^9 runs.
+-- keyed_comb(): its prefix, which has 24 bits for the period and 8 bits for the twelfth, and its runs.
+-- docs/keyed-comb.md defines it. t/015_hmac_comb.pl compares the same code, with known keys, with another program.
+-- Since the secret is random, some twelfths have the same 8 bits. The checks of their counts fail less than once in
+-- 10^9 runs.
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 CREATE FUNCTION prefix(id uuid) RETURNS text LANGUAGE sql IMMUTABLE RETURN left(id::text, 8);
 CREATE FUNCTION of_period(id uuid) RETURNS text LANGUAGE sql IMMUTABLE RETURN left(id::text, 6);
 CREATE FUNCTION run(id uuid) RETURNS text LANGUAGE sql IMMUTABLE RETURN substr(id::text, 10, 4);
 
--- a day: 24 periods, 288 twelfths, whatever the order of the clocks
+-- a day has 24 periods and 288 twelfths, whatever the order of the clocks
 CREATE TEMP TABLE day AS
     SELECT n, idgen.keyed_comb('a', clock => '2026-11-20 00:00:00+00'::timestamptz + n * interval '1 minute') AS id
     FROM generate_series(0, 1439) n ORDER BY n % 7, n;
@@ -16,7 +17,7 @@ SELECT count(DISTINCT (n / 60, of_period(id))) AS of_hours, count(DISTINCT of_pe
        AS twelfths
 FROM day;
 
--- twelfths of periods that are no multiple of 12 ms, before and after 1970: each begins at a whole millisecond
+-- twelfths of periods that are no multiple of 12 ms, before and after 1970: each twelfth begins at a whole millisecond
 CREATE TEMP TABLE borders AS
     SELECT ms, floor(12.0 * n / ms) AS twelfth, floor(1.0 * n / ms) AS number,
            idgen.keyed_comb('a', ms * interval '1 ms', timestamptz 'epoch' + n * interval '1 ms') AS id
@@ -30,7 +31,7 @@ FROM (VALUES (timestamptz '4714-11-24 01:00:00+00 BC'), ('1970-01-01 00:00:00+00
              ('294276-12-31 23:00:00+00')) c (at), generate_series(-1, 0) n
 GROUP BY 1 ORDER BY 1;
 
--- more areas than a session remembers, round-robin in both directions
+-- more areas than a session remembers, in turn and in both directions
 CREATE TEMP TABLE turns AS
     SELECT n % 40 AS area, idgen.keyed_comb('area ' || n % 40, '365250 days') AS id FROM generate_series(1, 4000) n;
 INSERT INTO turns SELECT n % 40, idgen.keyed_comb('area ' || n % 40, '365250 days') FROM generate_series(4000, 1, -1) n;
@@ -39,13 +40,13 @@ SELECT count(DISTINCT area) AS areas, count(DISTINCT prefix(id)) AS prefixes,
 FROM turns;
 SELECT count(DISTINCT prefix(idgen.keyed_comb(area, '365250 days'))) AS prefixes
 FROM (VALUES (''), ('a'), ('b'), ('aa'), ('é'), (repeat('x', 63)), (repeat('x', 62))) a (area);
--- a period or a clock makes another prefix
+-- another period or a clock results in another prefix
 SELECT count(DISTINCT prefix(idgen.keyed_comb('a', n * interval '1 day', 'epoch'))) AS periods,
        bool_and(prefix(idgen.keyed_comb('a', '365250 days')) <> prefix(idgen.keyed_comb('a', '365250 days', now())))
        AS live
 FROM generate_series(1, 5) n;
 
--- runs: after 8,192 keys of a session in a twelfth, 16 bits are those of 8,192 keys
+-- runs: after 8,192 keys of a session in a twelfth, every 8,192 further keys share 16 bits
 CREATE TEMP TABLE bulk AS
     SELECT n, idgen.keyed_comb('bulk', '365250 days') AS id FROM generate_series(1, 5 * 8192) n;
 SELECT count(DISTINCT prefix(id)) AS prefixes, count(DISTINCT id) AS ids,
@@ -53,7 +54,7 @@ SELECT count(DISTINCT prefix(id)) AS prefixes, count(DISTINCT id) AS ids,
        count(DISTINCT ((n - 1) / 8192, run(id))) FILTER (WHERE n > 8192) AS runs,
        count(DISTINCT run(id)) FILTER (WHERE n > 8192) > 1 AS are_drawn
 FROM bulk;
--- the next twelfth and another area have counts of their own
+-- keys are counted separately for the next twelfth and for another area
 SELECT count(DISTINCT run(idgen.keyed_comb('other', '365250 days'))) > 900 AS of_area
 FROM generate_series(1, 1000);
 SELECT twelfth, count(DISTINCT run(id)) > 900 AS no_run

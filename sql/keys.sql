@@ -1,5 +1,5 @@
--- Masks, permutations and hmac_comb() give known answers with the keys of a file. The test makes the file in the data
--- directory, has the server read it, and leaves the setting as it was.
+-- Known answers of masks, permutations and hmac_comb() with the keys of a file. The test creates the file in the data
+-- directory, reloads the configuration, and finally restores the setting.
 \set VERBOSITY terse
 SET client_min_messages = warning;
 SET timezone = 'UTC';
@@ -28,7 +28,7 @@ COPY (SELECT line FROM lines ORDER BY number) TO PROGRAM 'umask 077; cat >idgen_
 ALTER SYSTEM SET idgen.key_file = 'idgen_keys_of_tests';
 SELECT pg_reload_conf();
 \set wanted idgen_keys_of_tests
--- Commands that wait until the session has the setting: it reads the configuration between two commands.
+-- These commands wait until the session has the setting, because it reads the configuration between two commands.
 CREATE PROCEDURE wait_for(wanted text) LANGUAGE plpgsql AS
 $$ BEGIN IF current_setting('idgen.key_file') <> wanted THEN PERFORM pg_sleep(0.1); END IF; END $$;
 \set wait 'SELECT format(''CALL wait_for(%L)'', :''wanted'') FROM generate_series(1, 1800)'
@@ -44,7 +44,7 @@ FROM (VALUES ('default', uuid '018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f', uuid '6c7b
     ('default', 'ffffffff-ffff-7fff-bfff-ffffffffffff', 'de644849-56c6-445c-b8ee-22d7ac0d9e61'),
     ('other', '018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f', 'dacf42f8-02fa-454f-9c8e-92735142cdfa')) v (key_name, id, masked);
 
--- permutations: the results of t/lib/mask.py
+-- permutations: the results agree with t/lib/mask.py
 SELECT id, area, max_value, idgen.permute(id, area, max_value) = permuted AS agrees,
        idgen.unpermute(permuted, area, max_value) = id AS back
 FROM (VALUES (1, 'orders', 9007199254740991, 4574719213015915),
@@ -53,7 +53,7 @@ FROM (VALUES (1, 'orders', 9007199254740991, 4574719213015915),
     (1, 'orders', 9223372036854775807, 7308204716604763897)) v (id, area, max_value, permuted);
 SELECT idgen.permute(1, 'orders') = idgen.permute(1, 'orders', 9007199254740991, 'default') AS has_default_key;
 
--- arguments that are refused, and NULL for what is read; lines that this database does not find or that cannot be used
+-- invalid arguments, NULL for the value to read, and keys that this database cannot find or that cannot be used
 CREATE FUNCTION outcome(call text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     result text;
@@ -83,7 +83,7 @@ SELECT call, outcome(call) FROM (VALUES
     ($$permute(1, '', 2, 'no_digits')$$)) v (call);
 \pset format aligned
 
--- hmac_comb_at() and its check: some of contrib/clients/hmac_comb_vectors.csv
+-- hmac_comb_at() and its check: some lines of contrib/clients/hmac_comb_vectors.csv
 CREATE TEMP TABLE vectors AS
 SELECT area, period_ms * interval '1 ms' AS period, timestamptz 'epoch' + unix_ms * interval '1 ms' AS instant, prefix
 FROM (VALUES ('', 3600000, 0, 'f822ff2a'), ('orders', 3600000, 0, '6b27a819'), ('orders', 1, 1, '9245cb3a'),
@@ -158,7 +158,7 @@ INSERT INTO orders VALUES (idgen.uuid_v4());
 DROP TRIGGER check_id ON orders;
 DROP FUNCTION insert_checked;
 
--- a trigger without arguments has the defaults of the SQL functions
+-- a trigger without arguments uses the defaults of the SQL functions
 CREATE FUNCTION refusal(scheme text, id uuid, VARIADIC arguments text[]) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     shown_detail text;
@@ -188,7 +188,7 @@ FROM (VALUES ('short_comb', idgen.short_comb(clock => now() + '1 day')), ('comb'
 DROP FUNCTION refusal;
 DROP TABLE orders;
 
--- Files that are refused. A new session reads the file anew.
+-- Files that are rejected. A new session reads the file again.
 \c -
 \set VERBOSITY default
 COPY (SELECT 1) TO PROGRAM 'cat >/dev/null; chmod 644 idgen_keys_of_tests';
@@ -210,7 +210,7 @@ SELECT idgen.permute(1, '', 2);
 COPY (SELECT 1) TO PROGRAM 'cat >/dev/null; rmdir idgen_keys_of_tests';
 SELECT idgen.permute(1, '', 2);
 
--- as it was
+-- restore the setting
 SELECT CASE :'former_auto' WHEN '' THEN 'ALTER SYSTEM RESET idgen.key_file'
     ELSE format('ALTER SYSTEM SET idgen.key_file = %L', :'former_auto') END \gexec
 SELECT pg_reload_conf();

@@ -1,4 +1,4 @@
--- min(uuid) and max(uuid), which read one end of an index.
+-- min(uuid) and max(uuid), which read only one end of an index.
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 CREATE TEMP TABLE moments AS

@@ -1,12 +1,12 @@
--- What readers, conversions and conditions return for identifiers of every scheme, and for text in other forms. In the
--- results, "=" is the time of the samples, "v" another value, "t" and "f" are true and false, "-" is NULL, and E is an
--- error: 22023, 22P02 or 23514. (Functions of the key file: sql/keys.sql.)
+-- The results of readers, conversions and conditions for identifiers of every scheme, and for text in other forms. "="
+-- is the time of the samples, "v" is another value, "t" and "f" are true and false, "-" is NULL, and E is an error
+-- (22023, 22P02 or 23514). (sql/keys.sql tests functions that use the key file.)
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 
 CREATE FUNCTION outcome(expression text, id text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-    at text := '2026-11-20 03:44:00+00';    -- of all samples
+    at text := '2026-11-20 03:44:00+00';    -- the time of all samples
     result text;
 BEGIN
     expression := regexp_replace(expression, '\mid\M', quote_literal(id));
@@ -18,8 +18,8 @@ EXCEPTION WHEN OTHERS THEN
 END $$;
 
 --
--- UUIDs; "laravel" has 48 bits of 10 us, "ncs" is a ULID in a column of type uuid, md5() has a version and variant by
--- chance
+-- UUIDs. "laravel" has 48 bits of 10 us, "ncs" is a ULID in a column of type uuid, and the results of md5() have a
+-- version and variant by chance.
 --
 SELECT expression, sample, outcome(expression, id) AS cell
 FROM unnest(ARRAY['uuid_version(id)', 'uuid_timestamp(id)', 'uuid_text_timestamp(id)', 'comb_timestamp(id)',
@@ -42,7 +42,7 @@ WHERE to_regproc('idgen.' || split_part(expression, '(', 1)) IS NOT NULL
 \crosstabview
 
 --
--- Text: each form in both cases, and a ULID with letters that are read as digits
+-- Text: each form in upper and lower case, and a ULID with letters that are read as digits
 --
 SELECT expression, sample, outcome(expression, id) AS cell
 FROM unnest(ARRAY['is_ulid(id)', 'ulid_timestamp(id)', 'ulid_to_uuid(id)', 'ulid_within(id, ''-infinity'')',

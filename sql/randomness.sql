@@ -1,8 +1,7 @@
--- Statistical tests of the random bits. The thresholds are six standard
--- deviations: by chance, all these checks together fail less than once in
--- 100,000 runs. A stuck, biased or repeated bit deviates by far more.
+-- Statistical tests of the random bits. The thresholds are six standard deviations, so by chance at least one of the
+-- checks fails in less than one of 100,000 runs. A stuck, biased or repeated bit deviates by far more.
 
--- bit 0 is the identifier's highest bit, 127 its lowest
+-- bit 0 is the highest bit of the identifier, and bit 127 is the lowest
 CREATE TEMP SEQUENCE numbers;
 CREATE TEMP TABLE sample AS
     SELECT kind, n, ('x' || replace(id::text, '-', ''))::bit(128) AS bits
@@ -20,7 +19,7 @@ CREATE TEMP TABLE random_bits (kind text, first int, last int);
 INSERT INTO random_bits VALUES
     ('uuid_v4', 0, 47), ('uuid_v4', 52, 63), ('uuid_v4', 66, 127),
     ('uuid_v7', 66, 127), ('uuid_v7_ordered', 66, 127), ('typeid', 66, 127),
-    -- bit 87 says that the node is not an address of hardware
+    -- bit 87 indicates that the node is not a hardware address
     ('uuid_v1', 66, 86), ('uuid_v1', 88, 127), ('uuid_v6', 66, 86), ('uuid_v6', 88, 127),
     ('lambert_comb', 66, 86), ('lambert_comb', 88, 127),
     ('comb', 52, 63), ('comb', 66, 127),
@@ -32,11 +31,11 @@ INSERT INTO random_bits VALUES
     ('prefix of keyed_comb', 0, 47), ('prefix of keyed_comb', 52, 63), ('prefix of keyed_comb', 66, 127),
     ('sequence_comb', 16, 47), ('sequence_comb', 52, 63), ('sequence_comb', 66, 127),
     ('bulk', 48 + 4, 63), ('bulk', 66, 127),
-    -- every second identifier is sampled, so that each one has a run of its own
+    -- every second identifier is sampled, so that each sample belongs to another run
     ('run', 16, 47), ('run', 48 + 4, 63), ('run', 66, 127);
 
--- each random bit is set in half of the identifiers, and differs in half of them from that of the previous identifier,
--- and from the next bit
+-- each random bit must be set in half of the identifiers, and must differ in half of them from the same bit of the
+-- previous identifier, and from the next bit
 CREATE FUNCTION is_half(ones bigint, count bigint) RETURNS boolean LANGUAGE sql
     RETURN abs(ones - count / 2.0) <= 6 * sqrt(count) / 2;
 SELECT kind, count(*) AS random_bits, count(*) FILTER (WHERE NOT is_half(ones, n)) AS uneven,
@@ -50,8 +49,8 @@ FROM (SELECT kind, bit, count(*) AS n, sum(get_bit(bits, bit)) AS ones, sum(get_
 GROUP BY kind ORDER BY kind;
 DROP FUNCTION is_half;
 
--- the random bytes are evenly distributed: chi-square with 255 degrees of freedom has mean
--- 255 and standard deviation 22.6
+-- the random bytes must be evenly distributed: chi-square with 255 degrees of freedom has a mean of 255 and a standard
+-- deviation of 22.6
 SELECT kind, chi_square BETWEEN 255 - 6 * 22.6 AND 255 + 6 * 22.6 AS evenly
 FROM (SELECT kind, sum((observed - bytes / 256) ^ 2 / (bytes / 256)) + (256 - count(*)) * max(bytes) / 256 AS chi_square
       FROM (SELECT kind, count(*) AS observed, sum(count(*)) OVER (PARTITION BY kind)::float8 AS bytes
@@ -62,8 +61,8 @@ FROM (SELECT kind, sum((observed - bytes / 256) ^ 2 / (bytes / 256)) + (256 - co
       GROUP BY kind) t
 ORDER BY kind;
 
--- no 62 random bits occur twice in all identifiers, but those of suffix_comb(), which are
--- of the time, nor in those of another process: a pool is used once, by one process
+-- The last 62 bits of all identifiers must be different, even from those of another process, because each pool is used
+-- once and by one process. (suffix_comb() is excluded, because its last bits contain the time.)
 CREATE TABLE used AS SELECT substring(bits FROM 67) AS bits FROM sample WHERE kind <> 'suffix_comb';
 \connect -
 INSERT INTO used SELECT substring(('x' || replace(idgen.uuid_v4()::text, '-', ''))::bit(128) FROM 67)

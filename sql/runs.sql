@@ -1,5 +1,4 @@
--- What the library remembers in a session: the order of identifiers, and the runs of
--- short COMBs.
+-- State that the library keeps in a session: the order of identifiers, and the runs of short COMBs.
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 
@@ -7,7 +6,7 @@ SET datestyle = 'ISO, YMD';
 -- Order within a session
 --
 
--- a call with a clock does not affect the order of calls without one
+-- a call with a clock does not affect the order of calls without a clock
 SELECT idgen.uuid_v7('10000-01-01 00:00:00+00') > idgen.uuid_v7() AS future_is_greater,
        idgen.uuid_timestamp(idgen.uuid_v7()) < '2200-01-01' AS and_forgotten;
 
@@ -28,7 +27,7 @@ CREATE FUNCTION free_bits(id uuid) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     FROM (SELECT ('x' || replace(id::text, '-', ''))::bit(128)::text AS bits) s
 $$;
 
--- for each prefix_bytes, the 32 bits after the prefix change every run_length identifiers
+-- for each value of prefix_bytes, the 32 bits after the prefix change every run_length identifiers
 SELECT bytes, count(*) AS ids, count(DISTINCT tag) AS tags, count(DISTINCT rest) AS rests,
        bool_and(same_run = (n % 5 <> 1)) AS changes_every_fifth
 FROM (SELECT n, bytes, tag, rest,
@@ -51,14 +50,14 @@ FROM (SELECT idgen.short_comb(run_length => 101, clock => '2022-03-18 03:44:00+0
              idgen.short_comb(run_length => 102, clock => '2022-03-18 03:44:00+00') AS b
       FROM generate_series(1, 101) n) s;
 
--- more different arguments than a backend keeps runs for: identifiers are still valid
+-- if there are more different arguments than a backend can keep runs for, identifiers are still valid
 SELECT count(DISTINCT id) AS ids, bool_and(idgen.is_recent_short_comb(id, clock => '2022-03-18 03:44:00+00')) AS valid
 FROM (SELECT idgen.short_comb(run_length => 200 + n % 20, clock => '2022-03-18 03:44:00+00') AS id
       FROM generate_series(1, 1000) n) s;
 
 DROP FUNCTION free_bits(uuid);
 
--- a run has one identifier or more
+-- a run must have at least one identifier
 SELECT idgen.short_comb(run_length => 0);
 SELECT idgen.short_comb(run_length => -1);
 
@@ -66,8 +65,8 @@ SELECT idgen.short_comb(run_length => -1);
 -- Without run_length
 --
 
--- The first 128 identifiers of the session in a period are random; then come runs of
--- 4096.  The clock's period counts, and so do its arguments.
+-- The first 128 identifiers of the session in a period are random. They are followed by runs of 4,096. The period is
+-- that of the given clock, and other arguments are counted separately.
 CREATE TEMP TABLE made (n int, id uuid);
 INSERT INTO made SELECT n, idgen.short_comb(clock => '2022-03-18 03:44:00+00') FROM generate_series(1,
     128 + 4096 + 100) n;
@@ -77,7 +76,7 @@ SELECT count(*) AS ids, min(n) AS first, max(n) AS last
 FROM made GROUP BY left(id::text, 13) HAVING count(*) > 1 ORDER BY first;
 SELECT count(DISTINCT left(id::text, 13)) AS tags FROM made WHERE n <= 128;
 
--- another transaction has another run, and other arguments begin with random ones
+-- another transaction has another run, and calls with other arguments begin with random identifiers
 INSERT INTO made SELECT 5000, idgen.short_comb(clock => '2022-03-18 03:44:59+00') FROM generate_series(1, 100);
 INSERT INTO made SELECT 6000, idgen.short_comb(prefix_bytes => 3, clock => '2022-03-18 03:44:00+00')
     FROM generate_series(1, 100);
@@ -97,7 +96,7 @@ SELECT :same_transaction AS same_transaction, left(idgen.short_comb(clock => '20
 ROLLBACK;
 SELECT left(idgen.short_comb(clock => '2022-03-18 03:44:00+00')::text, 13) = :'tag' AS after_rollback;
 
--- another period begins a new run, and so does a return to the same period; a run_length of 1 makes no runs
+-- another period begins a new run, and so does a return to the first period; with a run_length of 1, there are no runs
 SELECT count(DISTINCT left(id::text, 13)) AS tags FROM (SELECT idgen.short_comb(clock => '2022-03-18 03:45:00+00')
     AS id FROM generate_series(1, 128) OFFSET 0) s;
 SELECT count(DISTINCT left(id::text, 13)) AS tags FROM (SELECT idgen.short_comb(clock => '2022-03-18 03:44:00+00')

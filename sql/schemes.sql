@@ -1,4 +1,4 @@
--- Versions 1, 5 and 6, Lambert's COMB, suffix forms for SQL Server, sequence COMB, ObjectId, the conversions between
+-- Versions 1, 5 and 6, Lambert's COMB, the suffix forms for SQL Server, sequence COMBs, ObjectIds, conversions between
 -- them, and bases.
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
@@ -21,21 +21,21 @@ SELECT idgen.uuid_timestamp(a) <= idgen.uuid_timestamp(b) AND idgen.uuid_timesta
 FROM (SELECT idgen.lambert_comb() AS a, idgen.uuid_v1() AS b, idgen.uuid_v6() AS c OFFSET 0) s;
 
 --
--- Suffix forms (their layout: t/003_properties.pl)
+-- Suffix forms (t/003_properties.pl tests their layout)
 --
 SELECT idgen.short_suffix_comb('365251 days');
 SELECT idgen.short_suffix_comb(NULL);
 
 --
--- Sequence COMB, with the arithmetic of T. Vondra's sequential-uuids
+-- Sequence COMBs, compared with the arithmetic of T. Vondra's sequential-uuids
 --
 CREATE SEQUENCE blocks;
 SELECT n, left(replace(id::text, '-', ''), 4) AS prefix, idgen.uuid_version(id) AS version
 FROM (SELECT n, idgen.sequence_comb('blocks', 4, 65536) AS id FROM generate_series(1, 12) n OFFSET 0) s
 WHERE n IN (1, 4, 5, 8, 9, 12);
 
--- compared with the formula: the prefix has whole bytes, and if block_count is not
--- a power of 256, blocks are smaller, so that the cycle has the same length
+-- compared with the formula: the prefix consists of whole bytes, and if block_count is not a power of 256, blocks are
+-- smaller, so that the cycle has the same length
 CREATE FUNCTION right_prefix(value bigint, block_size int, block_count int) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     bytes int := CASE WHEN block_count > 16777216 THEN 4 WHEN block_count > 65536 THEN 3
@@ -59,7 +59,7 @@ DROP FUNCTION right_prefix;
 CREATE SEQUENCE down INCREMENT -1 MINVALUE -10 MAXVALUE 1;
 SELECT left(idgen.sequence_comb('down', 1, 256)::text, 2) AS prefix FROM generate_series(1, 4);
 
--- privileges, read-only transactions and the sequence's limit are those of nextval()
+-- privileges, read-only transactions and the sequence's limit have the same effect as for nextval()
 SELECT setval('blocks', 1, false);
 BEGIN READ ONLY;
 SELECT idgen.sequence_comb('blocks');
@@ -107,11 +107,11 @@ SELECT idgen.comb_to_suffix_comb('00010203-0405-4607-8809-0a0b0c0d0e0f') AS suff
 SELECT idgen.is_recent_comb(idgen.suffix_comb_to_comb(idgen.suffix_comb())) AS comb,
        idgen.is_recent_short_comb(idgen.short_suffix_comb_to_short_comb(idgen.short_suffix_comb())) AS short_comb;
 
--- a conversion from one version refuses other versions (each of them: other_schemes.sql)
+-- a conversion from one version rejects other versions (other_schemes.sql tests each of them)
 SELECT idgen.lambert_comb_to_uuid_v1('1ec9414c-232a-6b00-b3c8-9f6bdeced846');
 SELECT idgen.uuid_v1_to_v6('c232ab00-9414-11ec-c3c8-9f6bdeced846');
 
--- a clock leaves the order of the session as it was
+-- a call with a clock does not change the order of the session
 SELECT idgen.uuid_timestamp(idgen.uuid_v1('3000-01-01')) AS uuid_v1, idgen.uuid_timestamp(idgen.uuid_v6('3000-01-01'))
     AS uuid_v6,
        idgen.uuid_timestamp(idgen.lambert_comb('3000-01-01'))
@@ -139,7 +139,7 @@ SELECT count(*) AS names, count(DISTINCT id) AS ids, bool_and(idgen.uuid_version
 FROM (SELECT idgen.uuid_v5(md5((n % 10)::text)::uuid, (n / 10)::text) AS id FROM generate_series(0, 9999) n) s;
 
 --
--- ObjectId (errors: errors.sql; ranges: within_numbers.sql; order: t/001_clock_steps.pl)
+-- ObjectIds (errors.sql tests errors, within_numbers.sql ranges, and t/001_clock_steps.pl order)
 --
 SELECT id, idgen.is_object_id(id), idgen.object_id_timestamp(id)
 FROM (VALUES ('507f1f77bcf86cd799439011'), ('507F1F77BCF86CD799439011'), ('507f1F77bCf86cd799439011'),
@@ -152,7 +152,7 @@ SELECT count(*) AS ids, bool_and(id ~ '^[0-9a-f]{24}$' AND idgen.is_object_id(id
 DROP TABLE run;
 
 --
--- Bases, for uuid and bigint: known answers (errors: errors.sql; properties: t/003_properties.pl)
+-- Known answers of bases, for uuid and bigint (errors.sql tests errors, and t/003_properties.pl properties)
 --
 SELECT base, idgen.uuid_to_base(id, base)
 FROM unnest('{16,32,36,58,62}'::int[]) base,

@@ -1,4 +1,4 @@
--- check_recent_id(): texts of its errors, and rights; trigger_rows.sql has the rows that it refuses
+-- check_recent_id(): the texts of its errors, and rights. trigger_rows.sql tests which rows it rejects.
 \set SHOW_CONTEXT never
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
@@ -10,8 +10,8 @@ CREATE TRIGGER check_id BEFORE INSERT ON orders
 
 INSERT INTO orders SELECT idgen.short_comb(clock => now() - n * interval '5 minutes'), n FROM generate_series(0, 1) n;
 
--- the error has the fields schema, table and column, and the trigger as the constraint;
--- identifiers, times and prefixes are replaced, since they vary
+-- Return the fields of the error. It has the fields schema, table and column, and the name of the trigger as the
+-- constraint. Identifiers, times and prefixes are replaced, because they vary.
 CREATE FUNCTION violation(statement text, OUT state text, OUT message text, OUT detail text, OUT hint text,
                           OUT "schema" text, OUT "table" text, OUT "column" text, OUT "constraint" text)
 LANGUAGE plpgsql AS $$
@@ -51,7 +51,7 @@ FROM unnest('{-10 minutes,0,30 minutes,90 minutes}'::interval[]) age,
      violation(format($$INSERT INTO parts VALUES (NULL, idgen.comb(now() - interval %L))$$, age)) f;
 SELECT count(id), count(other) FROM parts;
 
--- partitions with columns in another order, and a domain over uuid
+-- partitions whose columns are in another order, and a domain over uuid
 CREATE DOMAIN order_id AS uuid;
 CREATE TABLE split (id order_id, at date) PARTITION BY RANGE (at);
 CREATE TABLE split_old (dropped int, at date, id order_id);
@@ -66,7 +66,8 @@ FROM (VALUES (date '2019-05-05'), ('2022-05-05')) v (at),
      violation(format($$INSERT INTO split VALUES (idgen.short_comb(clock => now() - interval '1 day'), %L)$$, at)) f;
 SELECT tableoid::regclass, count(*) FROM split GROUP BY 1 ORDER BY 1;
 
--- the HINT has the period and the width of the trigger, and the call in it generates keys that the trigger accepts
+-- the HINT contains the period and the prefix length of the trigger, and its call generates keys that the trigger
+-- accepts
 CREATE TABLE hourly (id uuid);
 CREATE TRIGGER check_id BEFORE INSERT ON hourly
     FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb', 'period=1 hour', 'prefix_bytes=1');
@@ -74,7 +75,7 @@ SELECT f.message, f.hint, violation('INSERT INTO hourly VALUES (' || substring(f
 FROM (VALUES (idgen.short_comb('1 hour', 1, clock => now() - interval '3 hours')), (idgen.uuid_v7())) v (id),
      violation(format('INSERT INTO hourly VALUES (%L)', id)) f;
 
--- a role that may update only the column cannot write an old identifier
+-- a role that can only insert and update this column cannot write an old identifier
 CREATE TABLE guarded (id uuid PRIMARY KEY, n int);
 INSERT INTO guarded VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 1);
 CREATE TRIGGER check_id BEFORE INSERT OR UPDATE OF id ON guarded
@@ -85,7 +86,7 @@ SET ROLE regress_idgen_client;
 SELECT state, "table", "constraint" FROM violation($$UPDATE guarded SET id = '017f22e2-79b0-7cc3-98c4-dc0c0c07398e'$$);
 RESET ROLE;
 
--- a repeated INSERT: the rights of the role, row-level security and search_path do not matter
+-- for a repeated INSERT, the rights of the role, row-level security and search_path do not matter
 ALTER TABLE guarded ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY write ON guarded FOR INSERT WITH CHECK (true);
 SET ROLE regress_idgen_client;
@@ -101,7 +102,7 @@ RESET search_path;
 RESET ROLE;
 DISCARD TEMP;
 
--- a row that its transaction has deleted (trigger_rows.sql), also after changes, and as far as savepoints are kept
+-- the transaction has deleted the row (see trigger_rows.sql), also after changes and with savepoints
 CREATE TABLE units (id uuid PRIMARY KEY, n int);
 INSERT INTO units VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 1);
 CREATE TRIGGER check_id BEFORE INSERT OR UPDATE OF id ON units
@@ -129,7 +130,7 @@ TABLE units;
 COMMIT;
 \set VERBOSITY default
 
--- a generated column is refused
+-- a generated column is rejected
 CREATE TABLE copies (id uuid, copy uuid GENERATED ALWAYS AS (id) STORED);
 CREATE TRIGGER check_copy BEFORE INSERT ON copies
     FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('copy', 'short_comb');

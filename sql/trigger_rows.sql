@@ -1,4 +1,4 @@
--- check_recent_id(): which rows it refuses, in both editions (texts and rights: trigger.sql)
+-- check_recent_id(): the rows that it rejects, in both editions. (trigger.sql tests its texts and rights.)
 SET datestyle = 'ISO, YMD';
 CREATE FUNCTION violation(statement text, OUT state text, OUT "table" text, OUT "constraint" text)
 LANGUAGE plpgsql AS $$
@@ -10,7 +10,7 @@ EXCEPTION WHEN OTHERS THEN
 END $$;
 
 --
--- UPDATE: a new value is checked, and an unchanged one passes
+-- UPDATE: a new value is checked, and an unchanged value passes
 --
 CREATE TABLE guarded (id uuid, n int);
 CREATE TRIGGER check_id BEFORE INSERT OR UPDATE OF id ON guarded
@@ -27,8 +27,7 @@ SELECT statement, f.state FROM (VALUES
 SELECT n, idgen.is_recent_uuid_v7(id) FROM guarded;
 
 --
--- A repeated INSERT: an identifier outside the window that is in the table is left to the
--- unique index
+-- A repeated INSERT: if the identifier is outside the window but in the table, the unique index handles it
 --
 CREATE TABLE made (id uuid PRIMARY KEY, n int);
 INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 1);
@@ -42,12 +41,12 @@ SELECT statement, f.state, f."constraint" FROM (VALUES
     ($$INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398e') ON CONFLICT DO NOTHING$$),
     ($$UPDATE made SET id = '017f22e2-79b0-7cc3-98c4-dc0c0c07398e'$$),
     ($$INSERT INTO made VALUES (idgen.uuid_v7()); UPDATE made SET id = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'$$),
-    -- as one statement
+    -- as a single statement
     ($$WITH u AS (UPDATE made SET n = n + 1 RETURNING id) INSERT INTO made SELECT id FROM u$$)) v (statement),
     violation(statement) f;
 SELECT * FROM made;
 
--- An identifier that the transaction has deleted, or changed to another, passes, too, but not in the portable edition.
+-- An identifier that the transaction has deleted or changed also passes, except in the portable edition.
 SELECT CASE WHEN to_regproc('idgen.portable_version') IS NULL THEN 'passes' ELSE '23514' END AS passes \gset
 CREATE FUNCTION old_id() RETURNS uuid LANGUAGE sql RETURN '017f22e2-79b0-7cc3-98c4-dc0c0c07398f'::uuid;
 CREATE FUNCTION tried(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -64,13 +63,13 @@ CREATE VIEW replaced AS SELECT statement, tried(statement) = expected AS as_expe
         WHEN NOT MATCHED THEN INSERT VALUES (old)', :'passes'),
     ('UPDATE made SET id = idgen.uuid_v7(); INSERT INTO made VALUES (old_id())', :'passes'),
     ('UPDATE made SET id = idgen.uuid_v7(); UPDATE made SET id = old_id()', :'passes'),
-    -- as one statement
+    -- as a single statement
     ('WITH d AS (DELETE FROM made RETURNING id) INSERT INTO made SELECT id FROM d', :'passes'),
     ('WITH u AS (UPDATE made SET id = idgen.uuid_v7() RETURNING 1) INSERT INTO made SELECT old_id() FROM u', :'passes'),
-    -- in a subtransaction, and in one that is rolled back
+    -- in a subtransaction, and in a subtransaction that is rolled back
     ('SELECT violation(''DELETE FROM made''); INSERT INTO made VALUES (old_id())', :'passes'),
     ('SELECT tried(''DELETE FROM made''); INSERT INTO made VALUES (old_id())', '23505'),
-    -- the transaction has made the row that it deletes, or no row is left
+    -- the transaction has inserted the row that it deletes, or the table has been truncated
     ('TRUNCATE made; ALTER TABLE made DISABLE TRIGGER ALL; INSERT INTO made VALUES (old_id());
         ALTER TABLE made ENABLE TRIGGER ALL; DELETE FROM made; INSERT INTO made VALUES (old_id())', '23514'),
     ('TRUNCATE made; INSERT INTO made VALUES (old_id())', '23514')) v (statement, expected);
@@ -84,7 +83,7 @@ SELECT tried('INSERT INTO made VALUES (old_id())');
 DROP VIEW replaced;
 DROP FUNCTION tried, old_id;
 
--- the index is unique, valid, not deferrable and not partial, and has no other key column
+-- only a unique, valid, non-deferrable and non-partial index without other key columns is used
 CREATE TABLE kept (id uuid, n int);
 INSERT INTO kept VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 1);
 CREATE TRIGGER check_id BEFORE INSERT ON kept
@@ -116,7 +115,7 @@ FROM (VALUES ('SELECT'), ('CREATE UNIQUE INDEX i ON kept (id)'), ('CREATE UNIQUE
                  WHERE indexrelid = 'i'::regclass$$)) v (definition);
 RESET client_min_messages;
 
--- partitions: the row must be in the partition of the new one, as for its unique index
+-- partitions: the existing row must be in the same partition as the new one, as for the unique index
 CREATE TABLE logged (id uuid, at date, UNIQUE (id, at)) PARTITION BY RANGE (at);
 CREATE TABLE logged_old (at date, id uuid UNIQUE);
 ALTER TABLE logged ATTACH PARTITION logged_old FOR VALUES FROM ('2000-01-01') TO ('2020-01-01');
@@ -131,7 +130,7 @@ SELECT move, f.state FROM (VALUES ($$at = '2019-06-06' WHERE at < '2020-01-01'$$
     ($$at = '2023-03-03' WHERE at < '2020-01-01'$$)) v (move),
     violation('UPDATE logged SET ' || move) f;
 
--- the column is read by its name, while columns come and go; the value of another version is refused only if it is read
+-- the column is found by its name, even if columns are added, dropped and renamed
 CREATE DOMAIN key AS uuid;
 CREATE DOMAIN narrow_key AS key;
 CREATE TABLE changing (k uuid, "Key" uuid, d narrow_key, t text, id uuid, g uuid GENERATED ALWAYS AS (id) STORED);
@@ -162,7 +161,7 @@ SELECT * FROM in_each_column('ALTER TABLE changing RENAME COLUMN k TO "Key"');
 SELECT * FROM in_each_column('ALTER TABLE changing ADD COLUMN k uuid');
 SELECT * FROM in_each_column('ALTER TABLE changing DROP COLUMN d, ADD COLUMN d uuid');
 
--- the trigger is BEFORE INSERT OR UPDATE FOR EACH ROW
+-- the trigger must be BEFORE INSERT OR UPDATE FOR EACH ROW
 SELECT timing, f.state
 FROM (VALUES ('AFTER INSERT ON kept FOR EACH ROW'), ('BEFORE INSERT ON kept FOR EACH STATEMENT'),
              ('BEFORE INSERT OR DELETE ON kept FOR EACH ROW'), ('BEFORE INSERT ON kept FOR EACH ROW')) v (timing),

@@ -1,4 +1,4 @@
--- Checks of identifiers that clients generate.
+-- Checks of identifiers that clients have generated.
 \set SHOW_CONTEXT never
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
@@ -35,14 +35,13 @@ SELECT v, idgen.is_uuid(id) AS any_version, idgen.is_uuid(id, v) AS this_version
     AS next_version
 FROM (SELECT v, '919108f7-52d1-' || to_hex(v) || '320-9bac-f847db4148a8' AS id FROM generate_series(0, 15) v) s;
 
--- long values that are stored compressed
+-- long values, which are stored compressed
 CREATE TEMP TABLE long_text (id text);
 INSERT INTO long_text VALUES (repeat('f', 1000000)), (repeat('919108f7-52d1-4320-9bac-f847db4148a8', 10000));
 SELECT idgen.is_uuid(id), length(id) FROM long_text;
 
 --
--- is_recent_short_comb: the window, around the restart of the cycle (2022-03-18 03:44
--- has prefix 0000)
+-- is_recent_short_comb: the window around the restart of the cycle (2022-03-18 03:44 has the prefix 0000)
 --
 CREATE FUNCTION with_prefix(prefix text) RETURNS uuid LANGUAGE sql IMMUTABLE AS $$
     SELECT (prefix || substr('919108f7-52d1-4320-9bac-f847db4148a8', length(prefix) + 1))::uuid
@@ -67,7 +66,7 @@ SELECT idgen.is_recent_short_comb(idgen.short_comb()) AS now,
        idgen.is_recent_short_comb(idgen.short_comb(clock => now() - interval '1 hour')) AS hour_ago,
        idgen.is_recent_short_comb(idgen.short_comb(clock => now() - interval '1 hour'), '2 hours') AS within_two;
 
--- the widest window that is allowed excludes a prefix for every clock
+-- the widest allowed window excludes one prefix, whatever the clock is
 SELECT clock, count(*) AS passing
 FROM (VALUES (timestamptz '2022-03-18 03:44:00+00'), ('2022-03-18 03:44:59.999999+00')) c (clock),
      generate_series(0, 255) p
@@ -75,7 +74,7 @@ WHERE idgen.is_recent_short_comb(with_prefix(lpad(to_hex(p), 2, '0')), '127 minu
 GROUP BY clock ORDER BY clock;
 SELECT idgen.is_recent_short_comb(with_prefix('00'), '127 minutes', '127 minutes 1 ms', prefix_bytes => 1);
 
--- is_recent_comb, is_recent_uuid_v7: both ends of the window are in it
+-- is_recent_comb, is_recent_uuid_v7: the window includes both ends
 SELECT delta, idgen.is_recent_comb(idgen.comb(clock + delta), clock => clock) AS comb,
        idgen.is_recent_uuid_v7(idgen.uuid_v7(clock + delta), clock => clock) AS v7,
        idgen.is_recent_comb(idgen.comb(clock + delta), '0', past_tolerance => '10 minutes', clock => clock) AS past,
@@ -91,7 +90,7 @@ SELECT idgen.is_recent_short_comb(idgen.short_comb(), '1 minute', NULL, NULL, '1
        idgen.is_recent_uuid_v7(idgen.uuid_v7(), '1 minute', NULL, NULL, NULL) AS v7;
 
 --
--- check_recent_...: the result is the identifier, or an error that shows the window
+-- check_recent_...: the result is the identifier, or an error that contains the window
 --
 SELECT idgen.check_recent_short_comb('00009af1-52d1-4320-9bac-f847db4148a8', clock => '2022-03-18 03:44:00+00');
 SELECT idgen.check_recent_comb('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', clock => '2022-02-22 19:30:00+00');
@@ -108,14 +107,15 @@ SELECT idgen.check_recent_uuid_v7('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', '1 min
 SELECT idgen.check_recent_uuid_v7('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', '1 minute',
     clock => '2022-02-22 19:21:00+00');
 
--- in a CHECK constraint, it refuses later UPDATEs and the restore of a row
+-- a CHECK constraint also rejects later UPDATEs of a row, and its restore
 CREATE TEMP TABLE brought (id uuid, note int);
 INSERT INTO brought VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f');
 ALTER TABLE brought ADD CONSTRAINT is_recent CHECK (idgen.is_recent_uuid_v7(id)) NOT VALID;
 INSERT INTO brought VALUES (idgen.uuid_v7());
 UPDATE brought SET note = 1 WHERE id = '017f22e2-79b0-7cc3-98c4-dc0c0c07398f';
 INSERT INTO brought SELECT * FROM brought;
--- the function is the constraint of the error, and the HINT has the period and the width that are accepted
+-- the error has the name of the function as its constraint, and the HINT contains the period and prefix length that are
+-- accepted
 DO $$
 DECLARE
     call text;

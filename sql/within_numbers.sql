@@ -1,5 +1,5 @@
--- Half-open ranges of snowflakes, js_ids and ObjectIds: their results, and that they use an index
--- and prune partitions. within.sql has the same tests for uuids and ULIDs, except those of row security.
+-- Half-open ranges of snowflakes, js_ids and ObjectIds: their results, and their use for index conditions and partition
+-- pruning. within.sql tests uuids and ULIDs, except row-level security, which is tested here.
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 
@@ -14,7 +14,7 @@ CREATE INDEX moments_twitter ON moments (twitter);
 CREATE INDEX moments_js_id ON moments (js_id);
 ANALYZE moments;
 
--- each is an index condition
+-- each condition is an index condition
 SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF)
 SELECT * FROM moments WHERE idgen.snowflake_within(snowflake, '2026-01-05 00:00:00+00', '2026-01-05 00:10:00+00');
@@ -36,7 +36,7 @@ EXPLAIN (COSTS OFF) EXECUTE some_numbers ('2026-01-05 00:00:00+00', '2026-01-05 
 RESET plan_cache_mode;
 RESET enable_bitmapscan;
 
--- partitions are pruned when the query is planned: only February and March
+-- the planner prunes partitions: only February and March are read
 CREATE TABLE by_snowflake (id bigint PRIMARY KEY) PARTITION BY RANGE (id);
 CREATE TABLE by_js_id (id bigint PRIMARY KEY) PARTITION BY RANGE (id);
 CREATE TABLE by_object_id (id text COLLATE "C" PRIMARY KEY) PARTITION BY RANGE (id);
@@ -79,7 +79,7 @@ ORDER BY at;
 -- NULL
 SELECT idgen.js_id_within(idgen.js_id_floor('2026-01-01'), NULL, '2025-01-01') AS start_and_after_stop;
 
--- bounds that are out of range, and no epoch
+-- bounds that are out of range, and an epoch of NULL or infinity
 \set SHOW_CONTEXT never
 SELECT idgen.snowflake_within(1, '2026-01-01', '2027-01-01', NULL);
 SELECT idgen.snowflake_within(1, '-infinity', '2089-09-06 15:47:35.552+00') AND idgen.js_id_within(1,
@@ -89,7 +89,7 @@ SELECT idgen.snowflake_within(1, '-infinity', '2089-09-06 15:47:35.552+00') AND 
 SELECT idgen.js_id_within(1, '2020-01-01', 'infinity', 'infinity');
 
 --
--- Row security and a view with security_barrier keep no range from the index
+-- Neither row-level security nor a view with security_barrier prevents a range from using the index
 --
 CREATE ROLE regress_idgen_reader;
 CREATE TABLE guarded (id uuid PRIMARY KEY, ulid text COLLATE "C" UNIQUE, owner name);

@@ -1,4 +1,5 @@
-# Generators whose values are ordered by time, while the server's clock steps back, stands still and jumps ahead.
+# Verify the order and the timestamps of time-ordered identifiers while the server's clock steps back, stands still and
+# jumps ahead.
 
 use Config;
 use FakeClock;
@@ -13,7 +14,7 @@ my $clock = FakeClock->new('stepping');
 my $node = init_server('stepping');
 $clock->start($node);
 
-# the generators whose only argument is a clock, each with a column of its name
+# Generators whose only argument is a clock. The table "made" has a column for each of them.
 my @generators = map { $_->{name} } grep { $_->{kind} eq 'generator'
   && $_->{signature} =~ /^\w+\(timestamptz\)$/ } @Functions::functions;
 my $columns = join ', ', @generators;
@@ -32,7 +33,8 @@ ask(qq{
 my $backend = session();
 my $ids = 0;
 
-# Insert rows with the next identifiers of one backend, each row between two readings of the clock.
+# Insert rows that contain the next identifiers of one backend. Each row also contains the clock's time before and after
+# the calls.
 sub make
 {
 	my ($phase, $count) = @_;
@@ -44,18 +46,18 @@ sub make
 make('before', 2000);
 $clock->run_ahead_by(-3600);
 make('back an hour', 2000);
-# the commands that a connection pooler sends between two clients keep the order
+# The commands that a connection pooler sends between two clients do not reset the order.
 $backend->ask('DISCARD ALL');
 make('after discard', 2000);
 $clock->run_ahead_by(3600);
 make('ahead an hour', 2000);
-# 10000 values at one instant exceed one millisecond of version 7
+# 10,000 values generated at one instant take more than one millisecond of version 7 timestamps.
 $clock->stand_still_at(timegm(0, 0, 0, 1, 0, 2037));
 make('standing still', 10000);
 $clock->run_ahead_by(0);
 make('back by years', 2000);
 
-# The fake clock did step, and comb() follows it in both directions.
+# Check that the fake clock did step, and that comb() follows it in both directions.
 is(ask(q{SELECT string_agg(p.phase || ' ' || round(extract(epoch FROM p.first_clock - b.last_clock) / 3600),
 	', ' ORDER BY p.phase)
 		FROM phase p, phase b WHERE p.phase IN ('back an hour', 'ahead an hour') AND b.phase = 'before'}),
@@ -66,8 +68,8 @@ is(ask(q{SELECT count(*) FROM made
 		WHERE idgen.comb_timestamp(comb) NOT BETWEEN date_trunc('milliseconds', clock) AND clock_after}),
 	'0', 'comb() contains the time of the clock');
 
-# Generators that docs/choosing.md calls ordered "within a session" do not step back. Version 1 counts the same ticks as
-# version 6.
+# Generators that docs/choosing.md calls ordered "within a session" never step back. Version 1 UUIDs are converted to
+# version 6, which sorts by time.
 my $ordered = join "\n", map { $_->[0] } grep { ($_->[2] // '') =~ /^within a session/ }
   Page->new('choosing')->table('All keys');
 my @ordered = grep { $ordered =~ /`$_\(/ } @generators;
@@ -92,12 +94,12 @@ is(ask(q{SELECT count(*) FROM (SELECT object_id, lag(object_id) OVER (ORDER BY p
 		WHERE (idgen.bigint_from_base(right(object_id, 6), 16) - idgen.bigint_from_base(right(previous, 6), 16))
 			& 16777215 <> 1}),
 	'0', 'the counter of an ObjectId is the previous one plus one, whatever the clock does');
-# three ticks of 100 ns for each row
+# The three versions share one counter, which advances by one tick of 100 ns for each value.
 is(ask(q{SELECT extract(epoch FROM max(idgen.uuid_timestamp(uuid_v1)) - min(idgen.uuid_timestamp(uuid_v6))) * 1000000
 		FROM made WHERE phase = 'standing still'}) + 0, 2999,
 			'10000 rows advance versions 1, 6 and 13 by one tick for each value');
 
-# When the clock is ahead of the last identifier, these generators follow it.
+# When the clock is ahead of the last identifier, these generators follow the clock.
 is(ask(q{SELECT first >= date_trunc('milliseconds', first_clock) AND last <= last_clock + interval '1 ms'
 		FROM phase WHERE phase = 'ahead an hour'}), 't',
 			'when the clock is ahead of the last identifier, version 7 follows it');
@@ -112,12 +114,13 @@ is(ask(q{SELECT idgen.uuid_timestamp(id) BETWEEN date_trunc('milliseconds', befo
 	't', 'a new backend starts at the clock');
 $backend->quit;
 
-# On a machine whose time_t has 32 bits, libfaketime cannot reach these years.
+# If time_t has 32 bits, libfaketime cannot reach these years.
 SKIP:
 {
 	skip 'time_t has 32 bits', 6 if $Config{ptrsize} < 8;
 	my $out_of_range = qr/^timestamp is out of range for the identifier/;
-	# 60 bits of ticks since 1582 end in 5236. A backend that saw a later clock follows the corrected one again.
+	# 60 bits of ticks since 1582 overflow in the year 5236. A backend that saw a later clock follows the corrected
+	# clock again.
 	my $session = session();
 	$clock->stand_still_at(timegm(0, 0, 0, 1, 0, 5300));
 	$session->ask('SELECT idgen.uuid_v6()');
@@ -128,8 +131,8 @@ SKIP:
 	$session->quit;
 	$node->stop;
 
-	# The last second but one that 32 bits can hold. One more ObjectId than the counter has values uses two seconds,
-	# whatever the counter's first value is.
+	# The clock stands still in the last second but one whose number fits into 32 bits. The test generates one more
+	# ObjectId than the counter has values, so the ObjectIds use two seconds, whatever the counter's first value is.
 	FakeClock::start_still($node, 2**32 - 2);
 	$session = session();
 	$session->ask(q{CREATE FUNCTION number(text) RETURNS bigint LANGUAGE sql
@@ -145,7 +148,7 @@ SKIP:
 	$session->quit;
 	$node->stop;
 
-	# the second in which the ticks end
+	# The second in which the 60 bits of ticks overflow
 	FakeClock::start_still($node, int((2**60 - 122_192_928_000_000_000) / 10**7));
 	$session = session();
 	is($session->ask('SELECT count(*) FROM (SELECT idgen.uuid_v6() FROM generate_series(1, 6846976) OFFSET 0) s'),

@@ -1,6 +1,6 @@
-# Many processes generate identifiers at the same time: parallel workers and sessions, with the library
-# loaded on demand and then by the postmaster, so that every process is forked with it. Functions on a ticker
-# stay in the leader of a parallel plan.
+# Verify that concurrent processes, both parallel workers and sessions, never generate the same value. The library is
+# first loaded on demand, and then by the postmaster, from which every backend is forked. Functions on a ticker must run
+# in the leader of a parallel plan.
 
 use Functions;
 use Server;
@@ -9,7 +9,7 @@ my $node = start_server('busy',
 	"max_worker_processes = 8\nmax_parallel_workers = 4\nlog_statement = none\n"
 	  . "idgen.node_id = 7\nidgen.launch_id = 42");
 
-# process_id() is pg_backend_pid(), but may run in a worker.
+# process_id() is pg_backend_pid() declared PARALLEL SAFE, so it may run in a worker.
 ask(q{
 	CREATE FUNCTION process_id() RETURNS int LANGUAGE internal VOLATILE PARALLEL SAFE AS 'pg_backend_pid';
 	CREATE TABLE source WITH (parallel_workers = 3) AS SELECT generate_series(1, 40000) AS i;
@@ -21,8 +21,8 @@ my $in_workers = in_parallel("SET $force = on");
 my $parallel = "$in_workers; SET max_parallel_workers_per_gather = 3; SET parallel_leader_participation = on";
 
 # --- Functions on a ticker ---------------------------------------------------
-# As with nextval(), the planner keeps these functions in the leader, since they are PARALLEL UNSAFE (t/003). A function
-# falsely marked PARALLEL SAFE calls them in a worker, where they are rejected.
+# These functions are PARALLEL UNSAFE (see t/003), so the planner runs them in the leader only, as it does for
+# nextval(). A function that is falsely declared PARALLEL SAFE calls them in a worker, where they raise an error.
 for my $function (@Functions::tickers)
 {
 	ask("CREATE FUNCTION marked_safe_$function() RETURNS text LANGUAGE plpgsql VOLATILE PARALLEL SAFE
@@ -50,7 +50,7 @@ sub check_parallel_plan
 		qr/Workers Launched: [1-9].*Parallel Seq Scan on public\.source[^\n]*\n\s+Output: process_id\(\), idgen\./s,
 		"$loaded, $name: workers call the generator");
 
-	# How the scan is divided depends on the machine: repeat until three processes took part.
+	# The division of the scan among the processes varies. Repeat the scan until three processes have taken part.
 	my $until = time + $PostgreSQL::Test::Utils::timeout_default;
 	my $processes = 0;
 	while ($processes < 3 && time <= $until)
@@ -81,7 +81,7 @@ for my $loaded ('loaded on demand', 'loaded by the postmaster')
 		"$loaded: the rows of each session are there");
 }
 
-# The values of one process in order (Gather keeps the order of each worker)
+# Check the order of the values of one process. (Gather preserves the order of the rows of each worker.)
 for my $ordered ('uuid_v7', 'uuid_v6', 'lambert_comb', 'object_id')
 {
 	check_parallel_plan($ordered, 'in order');
@@ -90,7 +90,8 @@ for my $ordered ('uuid_v7', 'uuid_v6', 'lambert_comb', 'object_id')
 		'0', "$ordered: strictly increasing within each worker");
 }
 
-# Runs: the 32 bits after a prefix of two bytes. Single identifiers may have the same ones by chance.
+# The identifiers of a run share the 32 bits after the prefix of two bytes. Identifiers outside runs may share these
+# bits by chance.
 my $tag = q{substr(replace(id::text, '-', ''), 5, 8)};
 for my $case ([ 'bulk', 4096, 2 ], [ 'run', 1024, 0 ])
 {
@@ -100,7 +101,7 @@ for my $case ([ 'bulk', 4096, 2 ], [ 'run', 1024, 0 ])
 			FROM (SELECT count(*) AS n, count(DISTINCT pid) AS processes FROM made GROUP BY $tag) t"),
 		"$length|0", "$name: $length identifiers share a tag, and no two processes");
 }
-# one run of each process is incomplete at its end, and one more if the day changes
+# Each process ends with one incomplete run, and has another incomplete run if the day changes.
 cmp_ok(ask("SELECT count(DISTINCT $tag) - 40000 / 1024 - 2 * count(DISTINCT pid) FROM made"),
 	'<=', 1, 'run_length: each process uses the fewest tags possible');
 done_testing();

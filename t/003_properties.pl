@@ -1,7 +1,7 @@
-# Every function is listed in t/lib/Functions.pm. Every function that takes an identifier, text, a number or a timestamp
-# is called with thousands of random values and with boundary values. It returns a result or raises one of its
-# documented errors, and each documented error is raised. The properties in t/lib/properties.sql hold. IDGEN_SEED
-# repeats a run.
+# Verify properties of all functions. t/lib/Functions.pm lists every function. Every function that takes an identifier,
+# text, a number or a timestamp is called with thousands of random values and with boundary values, and must return a
+# result or raise one of its documented errors. Each documented error must be raised by some call. The properties in
+# t/lib/properties.sql must hold. Set IDGEN_SEED to repeat a run.
 
 use FindBin;
 use Functions;
@@ -26,7 +26,7 @@ my @unknown = grep { $_->{kind} eq 'advisor' && !$installed{ $_->{signature} } }
 
 is_deeply(\%installed, { map { $_->{signature} => $_->{attributes} } @functions },
 	'each function has a row, with its volatility, parallel safety and strictness');
-# (Those of recorded commands have sql/creation.sql.)
+# sql/creation.sql tests the functions for recorded commands.
 is(join("\n", map { $_->{signature} } grep {
 			my $name = $_->{name};
 			$_->{signature} =~ /\b(_?uuid|text|int8)\b/ && !grep { /\b(idgen|tried)\.$name\(/ } @properties
@@ -38,7 +38,7 @@ is(ask(q{SELECT string_agg(sequencename, ' ' ORDER BY sequencename) FROM pg_sequ
   or diag('Correct the rows of the kind "ticker" in the list.');
 
 # --- The rules of all functions -------------------------------------------------
-# New functions must follow these rules, too.
+# These rules apply to new functions, too.
 my @of_idgen = grep { $_->{kind} ne 'advisor' && $_->{name} !~ /^internal_/ } @functions;
 my %listed = map { $_->{signature} => $_ } @of_idgen;
 push @{ $listed{ $_->[0] }{named} }, [ @$_[ 1 .. 3 ] ] for grep { $listed{ $_->[0] } } map { [ split /\|/, $_, -1 ] }
@@ -48,7 +48,7 @@ push @{ $listed{ $_->[0] }{named} }, [ @$_[ 1 .. 3 ] ] for grep { $listed{ $_->[
 		regexp_replace(pg_get_function_arg_default(oid, n::int), '::[a-z ]+', '')
 	FROM ($Functions::installed) p, unnest(proargtypes) WITH ORDINALITY a (type, n) ORDER BY oid, n});
 
-# The functions that break a rule, each with the argument that breaks it
+# Check a rule. $check returns the arguments of a function that break it.
 sub broken
 {
 	my ($rule, $check) = @_;
@@ -75,8 +75,8 @@ broken('one of a time that is not on a ticker has a clock',
 		return $function->{kind} !~ /^(?:generator|ticker)$/ || $function->{name} eq 'uuid_v4'
 		  || ($function->{attributes} =~ /^vs/ xor !grep { $_->[0] eq 'clock' } @arguments) ? () : 'clock' });
 
-# The arguments that several functions have, in their order, with their types and defaults. An argument that differs
-# from table to table has no default; a clock is the last argument.
+# These arguments occur in several functions, always in this order and with these types and defaults. An argument whose
+# value differs from table to table has no default. A clock is always the last argument.
 my @shared = (
 	instant => 'timestamp with time zone ', id => '(?:uuid|bigint|text) ', masked => 'uuid ', permuted => 'bigint ',
 	command_id => 'uuid ', proposed_id => '(?:uuid|bigint|text) ', created_at => 'timestamp with time zone ',
@@ -99,7 +99,8 @@ broken('shared arguments have the same order',
 broken('a clock is the last argument',
 	sub { my ($function, @arguments) = @_; pop @arguments; return grep { $_ eq 'clock' } map { $_->[0] } @arguments });
 
-# NULL is valid for a value that a function reads, and for an argument whose default is NULL; otherwise it is an error.
+# NULL is valid for a value that a function reads and for an argument whose default is NULL. For all other arguments, it
+# is an error.
 ask('CREATE SEQUENCE numbers');
 my $is_read = qr/^(?:id|masked|permuted|instant|start|stop|created_at)$/;
 broken('NULL is an error unless it is the default, or what is read',
@@ -119,9 +120,9 @@ broken('NULL is an error unless it is the default, or what is read',
 	});
 
 # --- Random arguments -----------------------------------------------------------
-my %raised;    # by function and SQLSTATE, '' for a result
+my %raised;    # by function and SQLSTATE; '' means that a call returned a result
 
-# The SQLSTATEs that the list does not have for their function
+# Return the raised SQLSTATEs that the list of functions does not contain.
 sub undocumented
 {
 	my $states = shift;
@@ -157,7 +158,7 @@ for my $encoding ('SQL_ASCII', 'UTF8')
 		$calls{$function}{$state} = $raised{$function}{$state} = 1;
 	}
 	is(undocumented(\%calls), '', "$encoding: only documented errors (IDGEN_SEED=$seed)");
-	# (hmac_comb() and hmac_comb_at() return results in the properties, since no key has a random text as its name.)
+	# hmac_comb() and hmac_comb_at() are tested by the properties instead, because no key has a random text as its name.
 	is(join(' ', grep { !$calls{$_}{''} && !/^hmac_comb/ } sort keys %calls), '',
 		"$encoding: each function returned a result");
 
@@ -176,7 +177,8 @@ for my $encoding ('SQL_ASCII', 'UTF8')
 }
 
 # --- Every documented SQLSTATE --------------------------------------------------
-# Calls that raise SQLSTATEs that random arguments may not; in SQL_ASCII, chr(255) is not UTF-8
+# These calls raise SQLSTATEs that calls with random arguments might not raise. In SQL_ASCII, chr(255) is not valid
+# UTF-8.
 my $v7 = q{'017f22e2-79b0-7cc3-98c4-dc0c0c07398f'};
 my $late = q{'infinity')};
 for my $call (

@@ -1,6 +1,6 @@
-# What an outsider learns from identifiers, as docs/security.md says: the time, the bits that remain to be guessed, and
-# what several identifiers show together. Clocks are passed in, and the key of hmac_comb() is known, so that the counts
-# are the same in each run.
+# Verify that identifiers reveal to an outsider what docs/security.md says: the time, the number of bits that remain to
+# be guessed, and what several identifiers reveal together. All clocks are passed in, and the key of hmac_comb() is
+# known, so the counts are the same in each run.
 
 use Functions;
 use KeyedPrefix;
@@ -15,8 +15,8 @@ my $page = Page->new('security');
 my $noon = '2026-11-20 12:00:00+00';
 
 # --- The table of identifiers ---------------------------------------------------------
-# The bits of 100 identifiers, which one transaction generated after some others: 0, 1, or ? for a bit that varies. (A
-# random bit is the same in all of them with a probability of 2^-99.)
+# Return the bits of 100 identifiers that one transaction generates after some others: 0, 1, or ? for a bit that varies.
+# (A random bit is equal in all 100 with a probability of 2^-99.)
 sub bits
 {
 	my ($call, $after) = @_;
@@ -45,8 +45,8 @@ sub call
 	return $call{$function} =~ s/CLOCK/$clock/r;
 }
 
-# For each resolution on the page: a later clock with which the known bits are still the same, and one with which they
-# differ. (A timestamp has microseconds.)
+# For each resolution on the page: a later clock with which the known bits must be the same, and one with which they
+# must differ. If no time is revealed, there is no second clock. (A timestamp has a resolution of a microsecond.)
 my %resolution = (
 	'no' => ['1000 days'],
 	'to the millisecond' => [ '0.4 ms', '1 ms' ],
@@ -99,7 +99,7 @@ is(ask("SELECT idgen.short_comb_timestamp(idgen.short_comb(clock => c), clock =>
 	'short_comb(): the minute, if the age is known to within 45.5 days');
 is(sprintf('%.1f %.0f', 65536 / 24 / 60, 2**25 / 24 / 60 / 60), '45.5 388', 'the cycles of minutes and of trace_id()');
 
-# Numbers that follow one another, in ordered identifiers while they are ahead of the clock; a full tick skips the node
+# Ticker functions return consecutive numbers while they are ahead of the clock. A full tick skips the node number.
 for my $ticker (qw(snowflake js_id trace_id uuid_v7_ordered))
 {
 	my $is_uuid = $ticker eq 'uuid_v7_ordered';
@@ -133,8 +133,8 @@ my $second = ask("SELECT idgen.object_id('$noon')");
 is(ask("SELECT idgen.object_id_timestamp('$second') = '$noon'"), 't', 'object_id(): the second');
 
 # --- The table of probabilities --------------------------------------------------------
-# From the rows and the unknown bits of the page: the rows of one prefix or time, how often they come in 100 years, and
-# the bits that differ in them
+# For each row of the page: the number of rows that share a prefix or time, the number of such groups in 100 years, and
+# the number of bits that differ within a group
 sub log2 { return log($_[0]) / log(2) }
 my $minutes = 100 * 365.25 * 24 * 60;
 my %of = (
@@ -143,7 +143,7 @@ my %of = (
 	'in runs of 4,096' => sub { my $n = shift; return [ 4096, $n * $minutes / 4096, 74 ] },
 	'`keyed_comb()`' => sub { my $n = shift; return [ 5 * $n, $minutes / 5, 90 ] },
 	'in runs of 8,192' => sub { my $n = shift; return [ 8192, $n * $minutes / 8192, 74 ] },
-	# 4,096 times in a millisecond, most of them without a row
+	# A millisecond has 4,096 different times, most of them without a row.
 	'`uuid_v7()` of several sessions' =>
 	  sub { my $n = shift; return [ 1, 0, 62 ], [ $n / 4096e3, 60 * $minutes * 4096e3, 62 ] });
 my $guesses = log2(1e6 * 365.25 * 24 * 60 * 60);
@@ -169,7 +169,7 @@ for my $row ($page->table('How hard an identifier is to guess, and how likely tw
 is($seen, keys %of, 'the table has these rows');
 
 # --- Keyed COMBs -------------------------------------------------------------------------
-# Own keys at known times date those of others: a key each five minutes of a hundred days
+# An outsider who obtains a key every five minutes for a hundred days can date the keys of others.
 ask(q{
 	CREATE TABLE own AS SELECT t, t::date AS day, left(idgen.hmac_comb_at(t, 'users')::text, 8) AS prefix
 		FROM generate_series(timestamptz '2026-08-01 00:01', '2026-11-08 23:59', '5 minutes') t;
@@ -183,8 +183,9 @@ is( ask(q{SELECT count(*) FROM own
 		WHERE left(prefix, 6) IN (SELECT left(idgen.hmac_comb_at(t, 'orders')::text, 6) FROM own)}),
 	'0', 'areas are unrelated');
 
-# The number of keys with a prefix, at an even rate and at one with a peak at noon: the hour of the day whose expected
-# number is the nearest; hours before and after noon have the same rate.
+# The outsider guesses the hour of the day from the number of keys that share a prefix, at an even rate and at a rate
+# with a peak at noon. The guess is the hour whose expected number is nearest. An hour before noon has the same expected
+# number as the corresponding hour after noon.
 ask(q{
 	SELECT setseed(0.5);
 	CREATE TABLE counts AS
@@ -207,7 +208,7 @@ my ($even, $profile) = map { /(\d+)$/ } split /\n/, ask(q{
 cmp_ok($profile, '>=', 98, "counts of keys leave two hours of the day: for $profile % of the periods");
 cmp_ok($even, '<=', 14, "at an even rate, $even %, as by chance");
 
-# The secret in the server's memory
+# The server's shared memory contains the secret.
 SKIP:
 {
 	my ($start) = map { m{^([0-9a-f]+)-\S+ rw-s .*/(?:dev/zero|anon_hugepage)} } split /\n/,

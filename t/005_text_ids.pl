@@ -1,6 +1,7 @@
-# Text identifiers in a UTF8 database: the order of text is that of uuids in COLLATE "C", but not in every collation.
-# Dumps keep domains of prefixed ids and their registered prefixes, except prefixes whose domain is not in the dump
-# (parts of dumps: t/049_operations.pl); of two sessions that register one prefix, one succeeds.
+# Verify text identifiers in a UTF8 database. Text identifiers sort in the order of their uuids with COLLATE "C", but
+# not with every collation. Dumps contain the domains of prefixed ids and their registered prefixes, but no prefix whose
+# domain is not in the dump (t/049_operations.pl tests partial dumps). If two sessions register the same prefix, only
+# one succeeds.
 
 use Server;
 
@@ -9,7 +10,7 @@ add_database('utf8', 'UTF8');
 ask(q{SELECT idgen.create_id_domain('account_id', 'acct')}, 'utf8');
 
 # --- Order ------------------------------------------------------------------
-# In Estonian, z sorts between s and t.
+# The Estonian alphabet has z between s and t.
 ask('CREATE TABLE sample AS SELECT md5(n::text)::uuid AS id FROM generate_series(1, 2000) n', 'utf8');
 SKIP:
 {
@@ -27,7 +28,7 @@ SKIP:
 					'utf8'),
 			't|f', "$name is in the order of uuids in collation C, not in et-x-icu");
 	}
-	# a range selects by time, whatever the collation; in Danish, aa sorts after z
+	# A range selects by time, whatever the collation. The Danish collation sorts aa after z.
 	is(ask(q{
 			SELECT count(*) FILTER (WHERE ulid < '01JZ' IS DISTINCT FROM ulid COLLATE "C" < '01JZ') > 0,
 				count(*) FILTER (WHERE object_id < '66b0' IS DISTINCT FROM object_id COLLATE "C" < '66b0') > 0,
@@ -38,7 +39,7 @@ SKIP:
 				FROM generate_series(timestamptz '2024-01-01 00:00+00', '2026-01-01 00:00+00', '1 hour') at) s},
 					'utf8'),
 		't|t|0', 'ranges of texts do not depend on the collation of the column');
-	# the collation of a domain overrides that of the database
+	# The collation of a domain overrides that of the database.
 	is(ask(q{
 			CREATE TABLE account (id account_id PRIMARY KEY, uuid uuid);
 			INSERT INTO account SELECT idgen.prefixed_id_from_uuid('acct', id), id FROM sample;
@@ -60,13 +61,14 @@ ask(q{
 		'source');
 my $prefixes = 'SELECT prefix, domain FROM idgen.id_prefixes ORDER BY prefix COLLATE "C"';
 
-# A session that stays open has registered types of its temporary schema.
+# A session that stays open registers types of its temporary schema.
 my $temporary = session(database => 'source');
 $temporary->ask(q{CREATE TEMP TABLE mine (); CREATE DOMAIN pg_temp.own AS text});
 is($temporary->ask(q{INSERT INTO idgen.id_prefixes VALUES ('mine', 'mine'), ('own', 'pg_temp.own')}), '',
 	'types of a temporary schema are registered');
 
-# A dump has no members of an extension; its script creates them, and may register their prefixes.
+# A dump does not contain the member objects of an extension. The extension's script creates them, and may register
+# their prefixes.
 ask(q{SELECT idgen.create_id_domain('member_id', 'member'); ALTER EXTENSION plpgsql ADD DOMAIN member_id}, 'source');
 
 dump_and_restore('custom', 'source', 'target');
@@ -77,7 +79,7 @@ is(ask($prefixes, 'target'), qq{acct|account_id\ninv|"My Types"."Invoice Id"},
 is(ask(q{SELECT * FROM idgen.parse_prefixed_id('inv_1')}, 'target'),
 	'"My Types"."Invoice Id"|inv|00000000-0000-0000-0000-000000000001', 'parse_prefixed_id() finds the domain');
 
-# Two sessions register one prefix: the second waits for the first.
+# Two sessions register the same prefix. The second one waits for the first.
 my $named = qr/23505:\ prefix\ "race"\ is\ already\ in\ use\n
 	DETAIL:\ \ The\ prefix\ belongs\ to\ domain\ race_one\.\n.*CONSTRAINT\ NAME:\ \ id_prefixes_pkey\n/xs;
 for my $case ([ 'COMMIT', 'read committed', $named ], [ 'ROLLBACK', 'read committed', qr/^race_two/ ],
@@ -96,7 +98,7 @@ for my $case ([ 'COMMIT', 'read committed', $named ], [ 'ROLLBACK', 'read commit
 	$_->quit for $first, $second, $observer;
 }
 
-# A policy hides the row of the prefix.
+# A row-level security policy hides the row of the prefix.
 ask(q{
 	CREATE ROLE newcomer LOGIN;
 	GRANT CREATE ON SCHEMA public TO newcomer;

@@ -1,7 +1,7 @@
-# check_recent_id() never refuses an identifier that has become too old if its row exists, however often other sessions
-# update the row meanwhile: upserts of three sessions on one row and on 50, and an INSERT that is repeated beside an
-# updater. An index on the updated column makes each update a new entry in the index on id. (Two sessions, step by step:
-# specs/check_recent_id.spec.)
+# Verify that check_recent_id() never rejects an old identifier whose row exists, even while other sessions update the
+# row. Three sessions run upserts on one row and on 50 rows, and one session repeats an INSERT while another updates the
+# row. Since the updated column is indexed, each update adds an entry to the index on id. (specs/check_recent_id.spec
+# tests two sessions step by step.)
 
 use Server;
 
@@ -15,7 +15,7 @@ ask(q{
 	CREATE TRIGGER check_id BEFORE INSERT OR UPDATE OF id ON items
 		FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7');
 
-	-- Repeat a statement in transactions of its own, and record the errors.
+	-- Repeat a statement, each time in its own transaction, and record the errors.
 	CREATE TABLE outcomes (error text);
 	CREATE PROCEDURE repeat(statement text, many int, rows int) LANGUAGE plpgsql AS $$
 	DECLARE
@@ -35,7 +35,7 @@ ask(q{
 my @sessions = map { session() } 1 .. 3;
 my $upsert = 'INSERT INTO items VALUES ($1, 1) ON CONFLICT (id) DO UPDATE SET n = items.n + 1';
 
-# The statements run side by side; the result is the errors of all.
+# Run the statements concurrently, and return the errors of all of them.
 sub outcomes
 {
 	my ($rows, @load) = @_;

@@ -1,6 +1,6 @@
-# All processes of a server generate the same prefixes of keyed_comb(). The prefixes differ in another database, on
-# another server and after each start, and change when a period or twelfth of the server's clock ends. The secret is in
-# no file, and is correct even if random bits are not available at first.
+# Verify that all processes of a server generate keyed COMBs with the same prefixes. The prefixes differ in another
+# database, on another server and after each start. They change when the server's clock enters another period or another
+# twelfth of a period. The secret is in no file, and is random even if the first request for random bits fails.
 
 use FakeClock;
 use FindBin;
@@ -11,7 +11,7 @@ use Server;
 use Time::HiRes qw(time);
 use Time::Local qw(timegm);
 
-# With a period of a thousand years, the prefix changes every 83 years.
+# With a period of 1,000 years, the prefix changes every 83 years.
 sub prefix { my ($arguments) = @_; return "left(idgen.keyed_comb('a', '365250 days'" . ($arguments // '')
   . ')::text, 8)' }
 
@@ -59,8 +59,8 @@ SKIP:
 	my $session = session(node => $fake);
 	my $start = timegm(0, 0, 0, 20, 10, 2026);
 
-	# The numbers of the period and of the prefix at each of these seconds after the start; each is numbered in the
-	# order of its appearance.
+	# Return the numbers of the period and of the prefix at each of the given seconds after the start. Periods and
+	# prefixes are numbered in the order of their first appearance.
 	my $numbers = sub {
 		my (%period, %prefix);
 		return join ' ', map {
@@ -69,7 +69,7 @@ SKIP:
 			($period{ substr $now, 0, 6 } //= keys %period) . '.' . ($prefix{$now} //= keys %prefix);
 		} @_;
 	};
-	# (1 in 256 twelfths of an hour has the prefix of another one.)
+	# (With a probability of 1 in 256, two twelfths of an hour have the same prefix.)
 	is($numbers->(0, 299, 0, 3600, 3899, 0, 7200), '1.1 1.1 1.1 2.2 2.2 1.1 3.3',
 		'a prefix is that of five minutes of an hour, and comes back when the clock is set back');
 	is($numbers->(-$start - 3601, -$start - 3600, -$start - 3301), '1.1 2.2 2.2', 'before 1970');
@@ -80,7 +80,7 @@ SKIP:
 my %seen = ($databases[0] => 1);
 for ([ 'after a restart', sub { $node->restart } ],
 	[ 'after a crash of a session', sub {
-			# until the postmaster has seen it, the server still accepts connections, which it then ends
+			# Until the postmaster notices the crash, the server still accepts connections, and then terminates them.
 			my $log = -s $node->logfile;
 			kill KILL => session()->{pid};
 			$node->wait_for_log(qr/database system is ready to accept connections/, $log);
@@ -98,13 +98,14 @@ for ([ 'after a restart', sub { $node->restart } ],
 $node->stop;
 
 # --- Random bits that are not available, or known -------------------------------
-# The library replaces the function of OpenSSL that the server calls.
+# The library replaces the OpenSSL function that the server calls for random bits.
 my $folder = PostgreSQL::Test::Utils::tempdir();
 chomp(my $cc = `$ENV{PG_CONFIG} --cc` || 'cc');
 my $library = "$folder/random_source.so";
 my $compiled = system("$cc -shared -fPIC -o $library $FindBin::RealBin/lib/random_source.c 2>/dev/null") == 0;
 my $start = sub { local %ENV = (%ENV, LD_PRELOAD => $library, IDGEN_RANDOM => $folder); return $node->start(@_) };
-# Make the next request of a process fail, which empties the file; 0: each request of all processes
+# Make the next request of the given process fail, which also empties the file. 0 makes every request of all processes
+# fail.
 my $fail = sub { unlink "$folder/fail"; append_to_file("$folder/fail", $_[0]) };
 
 SKIP:
@@ -123,7 +124,7 @@ SKIP:
 			skip 'the random bits of the server are not from RAND_bytes()', 1;
 		}
 		is($error, 'XX000', 'not preloaded: the first call gets no random bits');
-		# a secret of zeros would be the same after each start
+		# A secret that consists of zeros would be the same after each start.
 		my $now = $other->ask("SELECT $given");
 		ok(!$seen{$now}++, 'the next call has a new secret');
 		is($session->ask("SELECT $given"), $now, 'and the session that failed has it, too');
@@ -165,7 +166,7 @@ SKIP:
 		int(1000 * time);
 	like("@possible", qr/\b$made\b/, 'also without a clock');
 
-	# The secret is in no file of the server, and in nothing that SQL or a dump shows.
+	# The secret is neither in the server's files nor in anything that SQL or a dump returns.
 	my %texts = (settings => join "\n", map { ask("SELECT s FROM $_ s") }
 		  'pg_settings', 'pg_file_settings', 'pg_sequences', 'pg_shmem_allocations', 'pg_stat_activity');
 	IPC::Run::run([ 'pg_dumpall', '--dbname', $node->connstr('postgres') ], '>', \$texts{dump}) or die;

@@ -1,5 +1,5 @@
-# Masked UUIDs and permuted numbers: against known answers and a program that was
-# written from the definitions, and as permutations.
+# Verify masked UUIDs and permuted numbers against known answers and against a separate program written from the
+# definitions. Verify also that permute() is a permutation for many sizes.
 
 use IPC::Run;
 use Masks;
@@ -9,7 +9,8 @@ my $masks = Masks->new;
 my $node = $masks->{node};
 
 # --- Answers ------------------------------------------------------------------
-# The vectors of docs/masks.md: key, version 7 and mask, or key, area, max_value, id and result of permute()
+# The vectors of docs/masks.md contain a key, a version 7 UUID and its mask, or a key and the area, max_value, id and
+# result of permute().
 my @vectors = map { [ split /,/ ] } slurp_file('docs/masks.md') =~ /^([0-9a-f]{32},.*)$/mg;
 is(join(' ', map { scalar @$_ } @vectors), '3 3 3 3 5 5 5', 'the page has vectors');
 for my $vector (@vectors)
@@ -33,7 +34,8 @@ SKIP:
 	for my $name (sort keys %Masks::key)
 	{
 		my $count = $name eq 'default' ? 10_000 : 100;
-		# the input of the program, and the same call in SQL for its line n
+		# For each function: its name in the program, the same call in SQL for a line n of the input, and a query that
+		# returns the input
 		for (
 			[ 'mask', 'idgen.mask_uuid_v7(n::uuid, NAME)',
 				"SELECT overlay(idgen.uuid_v4()::text PLACING '7' FROM 15) FROM generate_series(1, $count)
@@ -70,7 +72,7 @@ my $long = "22023: area is too long\nDETAIL:  The area has more than 63 bytes in
 like($masks->outcome("SELECT idgen.permute(1, 'a', key_name => repeat('x', 100000000))"),
 	qr/^42704: key "x{96}" does not exist/, 'of a name of 100 MB, a message shows the first bytes');
 
-# Names are bytes, which messages show in the client's encoding.
+# Key names are byte strings. Messages contain them in the client's encoding.
 for ([ UTF8 => 47, qr/^\Q@{[ $masks->outcome(q{SELECT idgen.permute(1, 'a', key_name => 'other')}) ]}\E$/ ],
 	[ LATIN1 => 95, qr/^42704: key "gr\303\274n" does not exist\n/ ])
 {
@@ -86,7 +88,7 @@ for ([ UTF8 => 47, qr/^\Q@{[ $masks->outcome(q{SELECT idgen.permute(1, 'a', key_
 	like($in_encoding->(q{'gr' || chr(252) || 'n'}), $found, "$encoding: the name that is not ASCII is one of UTF-8");
 }
 
-# Areas are texts: the same in each encoding, also in one without a conversion
+# Areas are texts, which yield the same result in each encoding. One of the encodings has no conversion to UTF-8.
 my $permuted = q{SELECT idgen.permute(5, 'gr' || chr(252) || 'n', 999999)};
 is($masks->outcome($permuted, database => 'in_latin1'), $masks->outcome($permuted, database => 'in_utf8'),
 	'an area is hashed in UTF-8 in each encoding');

@@ -1,6 +1,7 @@
-# The keys of masks come from a file that only the server's configuration can name and that others cannot access. They
-# stay in the server: not in a session's memory after they are replaced, nor in messages, the postmaster or dumps. One
-# statement has one key, also in parallel; standbys read a file of their own.
+# Verify that the keys of masks come from a file that only the server's configuration can name and that other users
+# cannot access. Keys do not leave the server: they are not in a session's memory after they are replaced, nor in
+# messages, dumps or the postmaster's memory. Each statement uses one key, even in parallel plans. A standby reads its
+# own file.
 
 use Masks;
 use Server;
@@ -23,7 +24,7 @@ like(errors("LOAD 'idgen'; $set"), qr/ERROR.*$denied cannot be changed now/, 'no
 
 add_database('other');
 ask($Masks::grant, 'other');
-# the server accepts it for a database while the library is not loaded
+# The server accepts the setting for a database while the library is not loaded.
 ask("ALTER DATABASE other $set");
 is($masks->permuted(database => 'other'), "55000: idgen.key_file is not set\n"
 	  . "DETAIL:  Only the server's configuration can set it. A value of ALTER DATABASE, ALTER ROLE or the connection "
@@ -35,14 +36,15 @@ ask('ALTER DATABASE other RESET idgen.key_file');
 is($masks->permuted(database => 'other'), $permuted, 'which can be reset');
 
 # --- The key file -------------------------------------------------------------
-# From here on, sessions log all that they can.
+# From here on, sessions log as much as they can.
 ask("ALTER ROLE ALL SET $_")
   for 'log_min_messages = debug5', 'log_error_verbosity = verbose', 'debug_print_parse = on', 'debug_print_plan = on';
 
 my $session = session();
 is($session->ask($Masks::permute), $permuted, 'a session reads the keys');
 
-# Files that are refused in new sessions; or the bad line, and its error (others: sql/keys.sql)
+# Each case is a file that new sessions reject, with its error or with the number of the bad line and the reason.
+# (sql/keys.sql tests other errors.)
 my $key = $Masks::key{default};
 my $refused = 'F0000: key file "idgen_keys"';
 my $no_key = qq{42704: key "default" does not exist\n}
@@ -62,7 +64,7 @@ for (
 	is($masks->permuted, $error, 'refused: ' . substr($content, 0, 70) =~ tr/\n/ /r);
 }
 
-# Lines whose key cannot be used; the others of the file can
+# Each of these lines contains a key that cannot be used. The other keys of the file can be used.
 my $digits = 'The key is not 32 hexadecimal digits.';
 my $attribute = 'The line has an attribute that this version does not know.';
 for (
@@ -84,7 +86,7 @@ is($masks->permuted, $permuted, 'a line for another database does not matter');
 $masks->write_keys($key);
 is($masks->permuted, $no_key, 'a line without a name does not matter');
 
-# Names of databases: the key is found if one of them is that of the session
+# A key that lists database names is found if the session's database is one of them.
 for my $names ('postgres', "\t other  postgres\t", '"postgres"', '"a ""b"" #" "postgres" # other', 'postgres#',
 	'other "" postgres')
 {
@@ -111,7 +113,7 @@ cmp_ok($bytes, '<', 8 * 1024 * 1024, '... take no memory each');
 $masks->write_keys("\xef\xbb\xbfdefault $key\n");
 is($masks->permuted, $permuted, 'a byte order mark is not a part of the first name');
 
-# Files that are read, and files that are refused
+# Some files are accepted, and others are rejected.
 my $missing = '58P01: could not open key file "idgen_keys": No such file or directory';
 my $access = "$refused has group or world access\nDETAIL:  "
   . 'The file must have permissions u=rw (0600) or less if owned by '
@@ -140,7 +142,7 @@ chmod 0644, "$file.target" or die;
 check_link('idgen_keys.target', $access, 'of a symbolic link, the permissions of the file count');
 chmod 0600, "$file.target" or die;
 check_link('idgen_keys.target', $permuted, 'and it is read');
-# the size of this file is 0, so that it seems to have grown
+# The size of this file is reported as 0, so the file seems to have grown while it was read.
 check_link('/proc/self/environ', "$refused changed while it was read", 'refused: a file that grew');
 check_link('/etc/passwd', $access, 'refused: a file of root that all can read');
 SKIP:
@@ -165,7 +167,7 @@ $session = session();
 my $pid = $session->{pid};
 my $in_session = sub { return $session->ask($_[0] // $Masks::permute) };
 
-# Whether a key is in the memory of a process; undefined if the memory cannot be read
+# Return whether the memory of a process contains the key, or nothing if the memory cannot be read.
 sub is_in_memory
 {
 	my ($process, $bytes) = @_;
@@ -173,7 +175,7 @@ sub is_in_memory
 	return (grep { index($_->[2], $bytes) >= 0 } @memory) ? 1 : 0;
 }
 
-# many, so that the next keys are not put in the same place
+# The file has many keys, so the next keys are not stored at the same addresses.
 my $many = join('', map { "key$_ $Masks::key{other}\nkey$_ = $Masks::key{other}\n" } 1 .. 300);
 $masks->reload($session, "${many}default $Masks::key{published}\n");
 $in_session->(q{SELECT idgen.hmac_comb('a', 'default')});
@@ -189,7 +191,7 @@ SKIP:
 	ok(!is_in_memory($pid, $raw->('published')), 'nor is the key that hmac_comb() used');
 	ok(!is_in_memory($pid, $Masks::key{$_}), "nor is the line of key $_") for @texts;
 
-	# A file that is refused
+	# The new file is rejected.
 	for my $broken ("key0 $Masks::key{other} \"default", "key7 $Masks::key{other}", "$Masks::key{other}\0")
 	{
 		my $title = $broken =~ s/\0/ zero byte/r;
@@ -214,7 +216,7 @@ ok(index($shown, lc substr $Masks::key{$_}, 0, 12) < 0, "key $_ is in no message
 ask('ALTER ROLE ALL RESET ALL');
 
 # --- One statement, one key ----------------------------------------------------
-# Parallel workers would read a file that was replaced, while their leader has its keys until the next reload.
+# A parallel worker would read the new file, while its leader still has the old keys until the next reload.
 $masks->write_keys($Masks::all_keys);
 ask('CREATE TABLE events AS SELECT i FROM generate_series(1, 20000) i; ANALYZE events');
 $session = session();
@@ -257,7 +259,7 @@ isnt($masks->permuted, $permuted, 'a new session inherits no keys');
 $node->reload;
 is($masks->permuted, $masks->permuted, 'also after a reload');
 my ($postmaster) = split /\n/, slurp_file($node->data_dir . '/postmaster.pid');
-# the bytes from 0 to 15, the default key, are in the data of libraries
+# The default key is the sequence of bytes from 0 to 15, which the data of shared libraries contains, too.
 is(is_in_memory($postmaster, pack 'H*', $Masks::key{$_}) // 0, 0, "the postmaster does not have key $_")
   for qw(orders other published);
 

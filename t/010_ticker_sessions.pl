@@ -1,5 +1,5 @@
-# Functions on a ticker in many sessions, and in two sessions that take turns under load: no value is repeated, and
-# a later value is greater, and has the number of the node. (Settings and epochs: sql/int_ids.sql.)
+# Verify functions on a ticker in many sessions, and in two sessions that take turns under load. No value is repeated,
+# each later value is greater, and values contain the node number. (sql/int_ids.sql tests settings and epochs.)
 
 use Server;
 use Tickers;
@@ -8,8 +8,9 @@ my $node = start_server('office', "log_statement = none\nmax_connections = 60");
 ask('ALTER DATABASE postgres SET idgen.node_id = 7; ALTER DATABASE postgres SET idgen.launch_id = 42');
 
 # --- Sessions ----------------------------------------------------------------
-# 32 sessions with the library loaded on demand, and then by the postmaster. Meanwhile, two more take turns: each of
-# them fetches its values when it has seen those of the other one, so that they must be greater.
+# 32 sessions generate values, first with the library loaded on demand, and then with the library loaded by the
+# postmaster. Meanwhile, two more sessions take turns: each of them fetches its values after the other one has returned
+# its values, so the later values must be greater.
 my $script = PostgreSQL::Test::Utils::tempdir() . '/sessions.sql';
 append_to_file($script, 'INSERT INTO made SELECT pg_backend_pid(), v.* FROM (' . values_query(20) . ") v;\n");
 ask('CREATE TABLE made AS SELECT 1 AS pid, v.*, 1::bigint AS place FROM (' . values_query() . ') v LIMIT 0;
@@ -25,7 +26,7 @@ for my $loaded ('on demand', 'by the postmaster')
 	while ($turns < 100 || $load->pumpable)
 	{
 		$values .= take($pair[ $turns++ % 2 ]) . "\n";
-		$load->pump_nb if $load->pumpable;    # on a slow machine, it ends first
+		$load->pump_nb if $load->pumpable;    # On a slow machine, pgbench ends first.
 	}
 	$load->finish or die $errors;
 	like($output, qr/processed: 1600\/1600/, "loaded $loaded: 32 sessions");
@@ -34,7 +35,7 @@ for my $loaded ('on demand', 'by the postmaster')
 	$node->append_conf('postgresql.conf', "shared_preload_libraries = 'idgen'");
 	$node->restart;
 }
-# trace_id() wraps around every 388 days
+# trace_id() wraps around every 388 days.
 my $trace_id = '(trace_id::numeric - (SELECT trace_id FROM made LIMIT 1) + 4611686018427387904) % 9223372036854775808';
 for my $function (@functions)
 {

@@ -1,7 +1,7 @@
-# The server's clock is set back and ahead, while sessions generate, across restarts, and while the postmaster is killed
-# repeatedly. No value is returned twice; a function that is a day ahead of the clock waits for it (t/033_cancel.pl
-# cancels such waits), and what a wrong clock left is corrected as docs/tickers.md says.
-# Sessions that wait for each other return values of the present time.
+# Verify functions on a ticker while the server's clock is set back and ahead: while sessions generate values, across
+# restarts, and while the postmaster is killed repeatedly. No value is returned twice. A function that is a day ahead of
+# the clock waits for the clock (t/033_cancel.pl cancels such waits). The procedure in docs/tickers.md corrects the
+# effects of a wrong clock. Sessions that wait for each other return values of the present time.
 
 use FakeClock;
 use Load;
@@ -20,7 +20,8 @@ my %time_of = (
 	(map { $_ => "idgen.${_}_timestamp(idgen.$_())" } @functions),
 	uuid_v7_ordered => 'idgen.uuid_timestamp(idgen.uuid_v7_ordered())');
 
-# Check that each function is ahead of the clock by a number of seconds, give or take those that this test has taken.
+# Check that each function is ahead of the clock by the given number of seconds, with a tolerance for the duration of
+# this test.
 sub is_ahead
 {
 	my ($seconds, $name) = @_;
@@ -56,7 +57,7 @@ $load->work(10);
 $load->check;
 
 # --- A day ahead ------------------------------------------------------------------
-# The clock was ahead by more than a day. The timeout is doubled until the warning was issued in time.
+# The clock was ahead by more than a day. The timeout is doubled until the warning is issued before it expires.
 step_clock($day + $hour);
 my %before = map { $_ => ask("SELECT idgen.$_()") } @functions;
 step_clock(-$day - $hour);
@@ -84,8 +85,8 @@ for (@functions)
 	cmp_ok($value, '>', number($_, $before{$_}), "$_: the clock ends the wait");
 }
 
-# --- What a wrong clock leaves ------------------------------------------------------
-# (not after 2038, which time_t of 32 bits does not reach)
+# --- Effects of a wrong clock -------------------------------------------------------
+# (A time_t of 32 bits ends in 2038, which this test does not reach.)
 my $years = 2 * 365 * $day;
 add_database('other');
 step_clock($years);
@@ -117,7 +118,8 @@ $clock->start($node);
 is_ahead(0, 'and after a restart');
 
 # --- Sessions that wait for the sequence while the clock advances -----------------------
-# The value that each of them then returns is of the present time, although the others have written marks meanwhile.
+# After the wait, each session returns a value of the present time, even though other sessions have written marks
+# meanwhile.
 my $begin = 1_800_000_000;
 $clock->stand_still_at($begin);
 for my $function (qw(snowflake trace_id js_id))

@@ -1,5 +1,6 @@
-# Generators raise an error where they cannot write. A promoted standby continues above all values returned before, with
-# its clock behind and without the last WAL of the primary, and again after a crash.
+# Verify that generators raise an error where they cannot write, and that a promoted standby returns only values greater
+# than all values returned before. The standby's clock is behind and it lacks the last WAL of the primary. This is
+# verified again after a crash of the standby.
 
 use FakeClock;
 use Load;
@@ -15,7 +16,7 @@ $clock->start($primary);
 ask('CREATE EXTENSION idgen');
 $primary->backup('base');
 
-# Start a standby, whose clock is an hour behind.
+# Start a standby whose clock is an hour behind.
 sub start_standby
 {
 	my ($name) = @_;
@@ -27,7 +28,7 @@ sub start_standby
 }
 my $second = start_standby('second');
 
-# --- Where nothing can be written ----------------------------------------------
+# --- Read-only transactions and standbys ---------------------------------------
 my $marks = q{SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = 'idgen' ORDER BY 1};
 my $unused = ask($marks);
 for my $function (@functions, 'decimal_id')
@@ -57,9 +58,9 @@ FakeClock::start_behind($second, 2 * $hour);
 $load->work(10);
 $load->check;
 
-# --- The standby is disconnected before ------------------------------------------
-# The clock stands still, so that values use up the reserved seconds: 65,536 values of js_id() use up one second. Before
-# the first reserved seconds are used up, more are reserved, and fewer than half of these are used.
+# --- The standby is disconnected first -------------------------------------------
+# The clock stands still, so the values use up the reserved seconds (65,536 values of js_id() for each second). More
+# seconds are reserved before the first ones are used up, and fewer than half of the additional seconds are used.
 $clock->stand_still_at(int(time) + 600);
 $clock->start($primary);
 ask('SELECT count(idgen.js_id()) FROM generate_series(1, 700000)');

@@ -1,6 +1,7 @@
-# Scenarios: the extension is dropped and created; the server crashes; its clock is wrong; a database is copied, or
-# dumped and restored, also into another database of the same server, with values far ahead of the clock. In each
-# scenario, the functions that follow the clock return values greater than all before, and decimal_id() continues.
+# Verify that the functions that follow the clock return values greater than all before, and that decimal_id()
+# continues, in several scenarios: the extension is dropped and created; the server crashes; its clock is wrong; a
+# database with values far ahead of the clock is copied, or is dumped and restored, also into another database of the
+# same server.
 
 use FakeClock;
 use Page;
@@ -14,7 +15,7 @@ my $node = init_server('first', $conf, allows_streaming => 'logical');
 $clock->start($node);
 my $scratch = PostgreSQL::Test::Utils::tempdir();
 
-# Crash the server, and restart it with its clock an hour behind. Then the clock is right again.
+# Crash the server, and restart it with its clock an hour behind. Afterwards, correct the clock.
 sub continues_after_crash
 {
 	my ($database) = @_;
@@ -25,9 +26,10 @@ sub continues_after_crash
 	$clock->run_ahead_by(0);
 }
 
-# A scenario runs steps in a new database. After each step, and after a crash at the end, the values of both sessions
-# must be greater than all before. A step has the number of the session, a name if values are to be checked, and a
-# query, in which VALUES, the default, fetches some values.
+# Run the steps of a scenario in a new database. After each step, and after a crash at the end, the values of both
+# sessions must be greater than all previous values. A step consists of the number of the session, a name if values are
+# to be checked, and a query. In the query, which defaults to VALUES, VALUES stands for a query that fetches some
+# values.
 sub scenario
 {
 	my ($database, @steps) = @_;
@@ -67,7 +69,7 @@ scenario('undecided',
 	[ 1, 'restarted behind a savepoint', "BEGIN; SAVEPOINT s; $restart; VALUES; ROLLBACK TO s; COMMIT; VALUES" ],
 	[ 2, 'the other session' ]);
 
-# After a rename, the greater mark of the sequence in its place is not taken for that of the old sequence.
+# After a rename, the greater mark of the replacement sequence must not be taken for the mark of the old sequence.
 my $spares = for_marks("CREATE SEQUENCE MARK_2; SELECT setval('MARK_2', last_value + (60::bigint << 28)) FROM MARK");
 my $renames = join('; ', for_marks('ALTER SEQUENCE MARK SET SCHEMA public'),
 	map { "ALTER SEQUENCE idgen.${_}_mark_2 RENAME TO ${_}_mark" } @functions);
@@ -78,7 +80,7 @@ scenario('renamed',
 	[ 2, 'that rolled back, the other session' ],
 	[ 1, 'and the same one' ]);
 
-# A prepared transaction that has replaced the sequence: the others wait, and continue above its values.
+# A prepared transaction has replaced the sequence. The other sessions wait for it, and then continue above its values.
 add_database('prepared');
 my @sessions = map { session(database => 'prepared') } 1 .. 2;
 begin_scenario('before a prepared transaction', take($sessions[0], 100));
@@ -89,12 +91,12 @@ ask("COMMIT PREPARED 'later'", 'prepared');
 continues('committed', take($_)) for @sessions;
 continues_after_crash('prepared');
 
-# nextval(), which is not useful on these sequences, changes them without WAL for 32 values.
+# nextval() is not useful for these sequences. It advances them by up to 32 values without writing WAL.
 my $next = for_marks("SELECT max(nextval('MARK')) FROM generate_series(1, 33)");
 scenario('taken', ([ 1, 'after nextval()', "$next; VALUES" ], [ 2, 'the other session' ]) x 2);
 
 # --- A copy of a database ---------------------------------------------------
-# Those of equal OIDs modulo 64 have one counter.
+# Databases whose OIDs are equal modulo 64 share a counter.
 add_database('model');
 set_marks(36_000, 'model');
 begin_scenario('a database ten hours ahead of the clock', take('model', 1000));
@@ -116,8 +118,8 @@ for my $copy ('copy_1025', 'model')
 }
 $clock->run_ahead_by(0);
 
-# --- Identifiers from elsewhere ----------------------------------------------
-# The page's statement raises the mark above them, and leaves none below the function's own values.
+# --- Imported identifiers ----------------------------------------------------
+# The page's statement raises the mark above these identifiers, and never leaves a mark below the function's own values.
 ask('CREATE EXTENSION idgen; CREATE TABLE orders (id bigint)');
 set_marks(36_000);
 begin_scenario('a function ten hours ahead of the clock', take('postgres', 1000));
@@ -132,7 +134,8 @@ for my $seconds (-3600, 3, 3600)
 }
 
 # --- Dump and restore --------------------------------------------------------
-# "staging" has used the functions when it gets the data of "production", as the role that owns both.
+# The functions have been used in "staging" before it receives the data of "production". The role that owns both
+# databases copies the data.
 ask('CREATE ROLE owner LOGIN SUPERUSER');
 my $later = 36_000;
 for my $way ('--data-only', '--data-only --single-transaction', '--clean --if-exists --single-transaction')
@@ -162,7 +165,7 @@ for my $way ('--data-only', '--data-only --single-transaction', '--clean --if-ex
 }
 continues_after_crash('staging');
 
-# On a server whose clock is behind
+# Restore on a server whose clock is behind.
 my $second = init_server('second', $conf);
 FakeClock::start_behind($second, 3600);
 $second->safe_psql('postgres', 'CREATE DATABASE staging');

@@ -1,6 +1,7 @@
-# hmac_comb(), hmac_comb_at() and their checks: the keys are those of docs/keyed-comb.md, also of the program on that
-# page; hmac_comb() gives those of the present only; keys outside the window are refused; and a role that may not use a
-# key does not learn a time from it. (Other databases: t/052_other_databases.pl.)
+# Verify hmac_comb(), hmac_comb_at() and the functions that check their keys. The keys follow the definition in
+# docs/keyed-comb.md and agree with the program on that page. hmac_comb() generates keys for the present only, the
+# checks reject keys outside their window, and a role without the right to use a key cannot learn a time from it.
+# (t/052_other_databases.pl tests other databases.)
 
 use IPC::Run;
 use KeyedPrefix;
@@ -26,7 +27,8 @@ ask('CREATE EXTENSION idgen; CREATE ROLE evil LOGIN; CREATE ROLE owner LOGIN; CR
 my @of_keys = qw(hmac_comb hmac_comb_at is_recent_hmac_comb check_recent_hmac_id);
 
 # --- The definition ------------------------------------------------------------
-# Borders of periods and twelfths, a millisecond around them; times before 1970 and near the end
+# Times at the limits of periods and twelfths, and a millisecond before and after them. Some of them are before 1970 or
+# near the end of the timestamp range.
 my (@cases, @expected);
 for my $period (1, 7, 100, 60_000, 3600_000, 86400_000)
 {
@@ -45,7 +47,7 @@ for my $period (1, 7, 100, 60_000, 3600_000, 86400_000)
 		}
 	}
 }
-# The prefixes under a key, for lists of period, time and area
+# Return the prefixes that a key generates for the given lists of period, time and area.
 sub prefixes
 {
 	my $key = shift;
@@ -83,8 +85,8 @@ SKIP:
 }
 
 # --- Only the present --------------------------------------------------------------
-# Whatever its arguments are, and whatever hmac_comb_at() was called for before in the session, hmac_comb() has a prefix
-# of its period and its area at the time of the call; an area that looks like the rest of a message is an area.
+# A key of hmac_comb() always has the prefix of its period and area at the time of the call, even after calls of
+# hmac_comb_at() in the same session. An area that looks like the rest of a message is treated as an area.
 my @areas = ('', 'orders', ' orders', '489000 orders', '3600000 489000 orders', '1 3600000 489000 orders', '2');
 my $session = session();
 my @wrong;
@@ -112,14 +114,14 @@ is(ask(q{SELECT array_agg(p.parameter_name::text ORDER BY ordinal_position) FROM
 $session->quit;
 
 # --- What a check accepts ----------------------------------------------------------
-# (By random clocks and windows: t/003_properties.pl; arguments: sql/keys.sql.)
+# t/003_properties.pl tests random clocks and windows, and sql/keys.sql tests the arguments.
 my $accepted = ask(q{SELECT count(*) FILTER (WHERE idgen.is_recent_hmac_comb(idgen.uuid_v4(), 't', 'app', '1 day'))
 	FROM generate_series(1, 10000000)});
-# Poisson, mean 1.34
+# The number of accepted UUIDs has a Poisson distribution with a mean of 1.34.
 cmp_ok($accepted, '<=', 16, 'of 10,000,000 random UUIDs, a window of two days accepts one or two');
 my $stolen = ask(q{SELECT idgen.hmac_comb_at(now() - interval '30 days', 't', 'app')});
 
-# --- Who learns something ----------------------------------------------------------
+# --- What a role can learn ----------------------------------------------------------
 ask("GRANT EXECUTE ON FUNCTION @{[ join ', ', map { qq(idgen.$_) } @of_keys ]} TO owner;
 	CREATE FUNCTION new_key() RETURNS uuid LANGUAGE sql SECURITY DEFINER BEGIN ATOMIC SELECT idgen.hmac_comb('t',
 		'app'); END");
@@ -128,7 +130,7 @@ my $trigger = q{CREATE TRIGGER check_id BEFORE INSERT OR UPDATE OF id ON %s FOR 
 sub trigger_on { my ($table, $more) = @_; return sprintf $trigger, $table, $more // '' }
 outcome('CREATE TABLE orders (id uuid PRIMARY KEY, n int); GRANT TRIGGER, INSERT, SELECT ON orders TO evil;
 	GRANT INSERT, UPDATE, SELECT ON orders TO app', user => 'owner');
-# (Functions without the right: t/041_search_path.pl, t/053_granted_keys.pl.)
+# t/041_search_path.pl and t/053_granted_keys.pl test functions without EXECUTE.
 is(outcome($_->[0], user => 'evil'), '42501', $_->[1]) for (
 	[ 'CREATE TABLE mine (id uuid); ' . trigger_on('mine'), 'a trigger on an own table' ],
 	[ 'CREATE TEMP TABLE mine (id uuid); ' . trigger_on('mine'), 'on a temporary table' ],
@@ -179,7 +181,7 @@ is(outcome('SET ROLE owner', user => 'evil'), '42501', 'SET ROLE needs membershi
 is(outcome(q{SELECT idgen.hmac_comb('t', 'app')}, user => 'app'), '42501',
 	'a SECURITY DEFINER function does not give its right away');
 
-# The generator as a default, which each inserting role must be allowed to call
+# The generator is a column default, so every role that inserts rows must be allowed to call it.
 ask(q{
 	CREATE TABLE lines (id uuid PRIMARY KEY DEFAULT idgen.hmac_comb('lines', 'app'));
 	GRANT INSERT ON lines TO app, evil;
@@ -194,7 +196,7 @@ ask('REVOKE EXECUTE ON FUNCTION idgen.hmac_comb FROM app');
 ask('REVOKE EXECUTE ON FUNCTION idgen.check_recent_hmac_id FROM owner');
 
 # --- Keys of the trigger --------------------------------------------------------------
-# A key replaces another one, when the table already has rows.
+# A key is replaced by another key when the table already has rows.
 ask(q{CREATE TABLE items (id uuid PRIMARY KEY, n int)});
 my $accept = sub {
 	ask("CREATE OR REPLACE TRIGGER check_id BEFORE INSERT OR UPDATE OF id ON items FOR EACH ROW

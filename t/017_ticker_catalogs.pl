@@ -1,6 +1,6 @@
-# Sessions look at a ticker's sequence while other sessions replace it, lock the catalogs that the first ones read, and
-# send invalidations: the server continues, no session waits forever, and no value is repeated. (With nothing in the
-# caches: dev/test-assertions.sh.)
+# Verify that functions on a ticker are robust while other sessions replace the ticker's sequence, lock the catalogs
+# that a call reads, and send invalidations. The server continues, no session waits forever, and no value is repeated.
+# (dev/test-assertions.sh tests lookups with empty caches.)
 
 use Server;
 
@@ -9,7 +9,7 @@ my $started = ask('SELECT pg_postmaster_start_time()');
 my $watching = session();
 my $last = 0;
 
-# The value of a session is greater than all before.
+# Check that the value is greater than all previous values.
 sub continues
 {
 	my ($value, $name) = @_;
@@ -38,7 +38,7 @@ for my $how (sort keys %replacements)
 	$_->quit for $replacing, $waiting;
 }
 
-# decimal_id() takes its number from the new sequence, too.
+# decimal_id() also takes its number from the new sequence.
 my ($replacing, $waiting) = (session(), session());
 $replacing->ask('BEGIN; ALTER SEQUENCE idgen.decimal_id_counter RENAME TO gone_counter;
 	CREATE SEQUENCE idgen.decimal_id_counter START 1000');
@@ -48,7 +48,8 @@ is($waiting->answer, '1000', 'decimal_id() does not continue with a sequence tha
 $_->quit for $replacing, $waiting;
 
 # --- Invalidations arrive inside the call ----------------------------------------
-# The caller waits for a lock on a catalog, such as VACUUM FULL takes, to read a row that has changed.
+# The caller must read a catalog row that has changed, and waits for a lock on the catalog, such as the lock that VACUUM
+# FULL takes.
 my ($app, $admin, $migration) = map { session() } 1 .. 3;
 my $superuser = ask('SELECT rolname FROM pg_roles WHERE oid = 10');
 ask('CREATE ROLE app');
@@ -65,7 +66,7 @@ for my $function ('snowflake', 'trace_id', 'js_id', 'uuid_v7_ordered')
 	is($app->answer, 't', "$function: a GRANT during the look-up of a role");
 }
 
-# The queue of invalidation messages overflows: the session loses its messages, and resets all its caches
+# The queue of invalidation messages overflows. The session therefore loses messages and resets all its caches.
 $migration->ask(q{BEGIN; DO $$ BEGIN FOR i IN 1 .. 4000 LOOP
 	EXECUTE format('CREATE FUNCTION f_%s() RETURNS int LANGUAGE sql AS ''SELECT 1''', i); END LOOP; END $$});
 continues($app->ask('EXECUTE call'), 'a session that has used the function');
@@ -78,8 +79,8 @@ continues($app->answer, 'the session continues');
 $_->quit for $app, $admin, $migration;
 
 # --- The catalog is locked -----------------------------------------------------
-# A reader of pg_sequence, such as pg_dump, and VACUUM FULL, which waits for it: a new session has to wait for both when
-# it looks the sequence up. Sessions that are connected continue, though they look at the sequence.
+# A session reads pg_sequence, as pg_dump does, and VACUUM FULL waits for it. A new session has to wait for both of them
+# when it looks up the sequence. Sessions that are already connected continue, although they also use the sequence.
 my ($reader, $connected, $vacuum, $new, $impatient, $ended) = map { session() } 1 .. 6;
 continues($connected->ask($call), 'a session');
 $reader->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_sequence');
@@ -87,7 +88,7 @@ $vacuum->send_blocked($watching, 'VACUUM FULL pg_sequence');
 $new->send_blocked($watching, $call);
 continues($connected->ask('SELECT max(idgen.snowflake()) FROM generate_series(1, 12 * 1000 * 4096)'),
 	'it renews the mark');
-# the reader would be part of a deadlock if the new session held a lock
+# The reader would be part of a deadlock if the new session held a lock.
 continues($reader->ask($call), 'as does the session for which all others wait');
 
 is($impatient->ask_within(q{statement_timeout = '100ms'}, $call), '57014',
@@ -100,7 +101,7 @@ $reader->ask('COMMIT');
 continues($new->answer, 'the new session continues');
 is($vacuum->answer, '', 'VACUUM FULL ends');
 
-# --- Another schema in the place of idgen, and rolled back --------------------
+# --- Another schema replaces idgen, and is rolled back ------------------------
 my $swapping = session();
 ask(q{CREATE SCHEMA spare; CREATE SEQUENCE spare.snowflake_mark;
 	SELECT setval('spare.snowflake_mark', (extract(epoch FROM now())::bigint + 3600) << 28)});

@@ -1,6 +1,6 @@
-# Recorded commands are read and written only through the executor. A table of a different shape or a distributed table
-# therefore works as well as the one that the extension creates. A partitioned table or a view is refused, because dumps
-# do not include its rows. A session with saved plans continues with a new table.
+# Verify that recorded commands are read and written only through the executor. A distributed table, or a table with
+# other columns or indexes, therefore works as well as the one that the extension creates. A partitioned table or a view
+# is rejected, because dumps do not include its rows. A session with saved plans continues with a new table.
 
 use Server;
 
@@ -14,7 +14,7 @@ my $replay = "SELECT created FROM idgen.create_once_bigint($command, 1, '')";
 ask('CREATE ROLE application LOGIN');
 
 # --- Plans --------------------------------------------------------------------
-# The plans that a call executes, as auto_explain reports them
+# Return the answer of a call and the commands that it executes on the table, as reported by auto_explain.
 sub executed
 {
 	my ($call) = @_;
@@ -42,7 +42,8 @@ is(ask("
 	"t\n1|0\n$row|t\n$row|f\n0|1", 'a session continues after the extension was dropped and created');
 
 # --- Tables of other shapes ---------------------------------------------------
-# Every operation on recorded commands, and its result. Of 2600 commands, 2500 are old, which is more than one batch.
+# These are all operations on recorded commands, with their results. Of the 2,600 commands, 2,500 are old, which is more
+# than one batch.
 my $operations = qq{
 	SELECT entity_number, created FROM idgen.create_once_bigint($command, 1, 'order', '[1]');
 	SELECT entity_number, created FROM idgen.create_once_bigint($command, 2, 'order', '[1.0]');
@@ -77,7 +78,7 @@ my $like = "CREATE TABLE $table (LIKE idgen.made INCLUDING ALL)";
 my $works = "$row|t\n$row|f";
 my $known = "$row|f\n$row|f";
 
-# Tables, what a call and its repetition return, and how the table is made
+# Each case has a name, the expected result of a call and its repetition, and the statements that create the table.
 for my $case (
 	[ 'as it was made', $works, 'ALTER TABLE idgen.made RENAME TO creation_identifiers' ],
 	[ 'partitioned', '42809', "$like PARTITION BY HASH (command_id)",

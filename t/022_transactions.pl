@@ -1,13 +1,13 @@
-# create_once() in prepared transactions, with and without crashes: what is rolled back leaves nothing, and each command
-# makes one order, however often it is repeated. (Savepoints: sql/creation_transactions.sql; waits, isolation levels and
-# deadlocks: specs/create_once*.spec, 024; timeouts: 033.)
+# Verify create_once() in prepared transactions, with and without crashes. A transaction that is rolled back has no
+# effect, and each command creates one order, however often it is repeated. (sql/creation_transactions.sql tests
+# savepoints, specs/create_once*.spec and t/024 test waits, isolation levels and deadlocks, and t/033 tests timeouts.)
 
 use Server;
 use Tickers;
 
 my $node = start_server('careful', $settings . 'max_prepared_transactions = 20');
 
-# place_order() makes an order once and returns the result of the command.
+# place_order() creates an order once and returns the result of the command.
 ask(q{
 	CREATE TABLE orders (id bigint, command uuid);
 	CREATE FUNCTION place_order(command uuid, number bigint) RETURNS bigint LANGUAGE plpgsql AS $$
@@ -25,7 +25,7 @@ my ($control, $one, $two) = map { session() } 1 .. 3;
 sub command { return sprintf('c0000000-0000-4000-8000-%012x', $_[0]) }
 sub place { my ($name, $number) = @_; return "SELECT place_order('" . command($name) . "', $number)" }
 
-# One transaction for each outcome, with and without crashes
+# Run one transaction for each outcome, with and without crashes.
 for my $crash ('no crash', 'a crash')
 {
 	my %name = (commit => 1, 'roll back' => 2, 'take back' => 3);

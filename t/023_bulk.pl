@@ -1,12 +1,12 @@
-# Very many commands in one statement and in one transaction: the saved plans of
-# create_once() suit a table that grows, and no call leaks memory.
+# Verify create_once() with very many commands in one statement and in one transaction. Its saved plans must suit a
+# table that grows, and no call may leak memory.
 
 use Server;
 
 start_server('bulk', "autovacuum = off\nlog_statement = none\nshared_buffers = 32MB");
 
-# Plans. According to its statistics, the table has one row, for which a sequential scan is the least expensive plan;
-# such a plan would read 50,000 rows for each call in the end.
+# Check the plans. According to its statistics, the table has one row, for which a sequential scan is the least
+# expensive plan. With such a plan, each of the last calls would read 50,000 rows.
 my $scans = q{FROM pg_stat_xact_user_tables WHERE relid = 'idgen.creation_identifiers'::regclass};
 is(ask(qq{
 	SELECT FROM idgen.create_once_bigint(idgen.uuid_v4(), 0, 'order');
@@ -28,8 +28,8 @@ is(ask(qq{
 	'scans|0', 'left|48000'),
 	'50000 commands of one transaction, whose table is never scanned sequentially');
 
-# Memory. The sizes of the backend's memory contexts are sampled after some calls of one statement and after the last
-# ones. The first samples do not count, since the session builds its caches until then.
+# Check the memory. The sizes of the backend's memory contexts are sampled after some calls of one statement and after
+# the last ones. The first samples are ignored, because the session builds its caches during these calls.
 ask(q{
 	CREATE SEQUENCE numbers;
 	CREATE FUNCTION memory() RETURNS bigint LANGUAGE plpgsql VOLATILE
@@ -48,7 +48,7 @@ sub growth
 		WHERE NOT no_answer});
 }
 
-# Less than a byte for each call. The next check shows that the measurement works.
+# The limit is less than one byte for each call. The next check verifies that the measurement works.
 my $flat = 16 * 1024;
 cmp_ok(growth('pg_try_advisory_lock(i)', 4000), '>', $flat, 'four thousand session locks count as growth');
 
@@ -74,7 +74,8 @@ check_flat('30000 records leave no memory behind', q{idgen.create_once_bigint(id
 check_flat('4000 statements that a rule removes leave no plans behind', 'idgen.forget_creation(idgen.uuid_v4())', 4000,
 	'BEGIN; CREATE RULE kept AS ON DELETE TO idgen.creation_identifiers DO INSTEAD NOTHING;');
 
-# Deleting more commands in one call does not take more memory: a trigger samples it after each DELETE of one call.
+# Deleting more commands in one call must not take more memory. A trigger samples the memory after each DELETE of one
+# call.
 ask(q{
 	CREATE TABLE sample (n serial, bytes bigint);
 	CREATE FUNCTION take_sample() RETURNS trigger LANGUAGE plpgsql

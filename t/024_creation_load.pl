@@ -1,9 +1,9 @@
-# 64 clients send creation commands, each command about five times, while sessions are terminated and cancelled and
-# clients disappear, all at random. In the end each command has made exactly one order, and all its senders got that
-# order.
+# Verify that each command creates exactly one order under load and faults. 64 clients send creation commands, each
+# command about five times, while sessions are terminated and cancelled and clients disappear, all at random. All
+# senders of a command must have received the same order.
 #
-# IDGEN_LOAD_SECONDS: duration, 15 seconds by default; the test runs longer until
-# there were enough faults. contrib/portable/t/002_portable_load.pl runs it with the portable edition.
+# IDGEN_LOAD_SECONDS sets the duration, by default 15 seconds. The test runs longer until enough faults have occurred.
+# contrib/portable/t/002_portable_load.pl runs this test with the portable edition.
 
 use Load;
 use Server;
@@ -23,7 +23,7 @@ my $control = session();
 my %count = (terminated => 0, cancelled => 0, killed => 0);
 my %fault = (terminated => 'pg_terminate_backend(pid)', cancelled => 'pg_cancel_backend(pid)');
 
-# A fault for a random busy session, or client
+# Cause a fault in a random busy session or client.
 sub cause_fault
 {
 	my $what = (sort keys %count)[ rand 3 ];

@@ -1,5 +1,6 @@
-# pg_cron purges recorded commands as a role that has only the rights for that. It deletes all old commands, even more
-# than one call deletes, and no recent ones. The job of a role without these rights fails, and the failure is logged.
+# Verify that pg_cron can purge recorded commands as a role that has only the rights for that. It deletes all old
+# commands, even if there are more of them than a single call deletes, and no recent ones. The job of a role without
+# these rights fails, and the failure is logged.
 
 use Page;
 use Server;
@@ -8,21 +9,21 @@ my ($sharedir) = run_command([ 'pg_config', '--sharedir' ]);
 my ($control) = -e "$sharedir/extension/pg_cron.control" ? slurp_file("$sharedir/extension/pg_cron.control") : ();
 plan skip_all => 'pg_cron is not installed' unless defined $control;
 
-# Since 1.5 a job can run every second; earlier versions run it every minute.
+# Since version 1.5, a job can run every second. Earlier versions run it at most every minute.
 my ($minor) = $control =~ /^default_version = '1\.(\d+)/m or die 'no version';
 my $schedule = $minor >= 5 ? '1 second' : '* * * * *';
 
 my $node = start_server('cron',
 	"shared_preload_libraries = 'pg_cron'\ncron.database_name = 'postgres'\ncron.use_background_workers = on");
 
-# More old commands than one call deletes, and five recent ones
+# There are more old commands than one call deletes, and five recent commands.
 ask(q{
 	INSERT INTO idgen.creation_identifiers (command_id, command_name, entity_number, created_at)
 		SELECT idgen.uuid_v7(), 'order', i, now() - interval '25 hours' FROM generate_series(1, 25000) i;
 	SELECT idgen.create_once_bigint(('c0000000-0000-4000-8000-00000000000' || i)::uuid, 25000 + i, 'order')
 		FROM generate_series(1, 5) i});
 
-# The job of docs/operations.md, and the same by a role with other rights
+# Create the job of docs/operations.md, and the same job for a role without the right to delete.
 my %statements;
 ($statements{janitor}) = map { s/'\* \* \* \* \*'/'$schedule'/r } Page->new('operations')->blocks('Purge');
 $statements{guest} = $statements{janitor} =~ s/janitor/guest/gr =~ s/CREATE EXTENSION.*//r =~ s/, DELETE//r
@@ -30,7 +31,7 @@ $statements{guest} = $statements{janitor} =~ s/janitor/guest/gr =~ s/CREATE EXTE
 ask($statements{$_}) for 'janitor', 'guest';
 my %job = map { split /\|/ } split /\n/, ask('SELECT username, jobid FROM cron.job');
 
-# Wait until a run of the job has ended, and return it.
+# Wait until a run of the job has ended, and return its result.
 sub wait_for_run
 {
 	my ($job) = @_;
@@ -46,7 +47,7 @@ like(wait_for_run($job{guest}),
 	'the job of a role without rights fails, which is logged');
 is(ask(q{SET ROLE guest; SELECT cron.unschedule('no rights')}), 't', 'its job can be removed');
 like(wait_for_run($job{janitor}), qr/^postgres\|janitor\|succeeded\|/, 'the job of a role with rights succeeds');
-# The launcher waits in an extension, but not for the clock.
+# The wait event of pg_cron's launcher is of type Extension, but the launcher does not wait for the clock.
 my ($waiting) = grep { /wait_event_type/ } split /;/, (Page->new('operations')->blocks('Monitoring'))[1];
 ok($node->poll_query_until('postgres',
 	q{SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Extension'}),

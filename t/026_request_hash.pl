@@ -1,5 +1,5 @@
-# The hash of a request is the same in every server encoding, and a request that is
-# short but has long numbers is refused.
+# Verify that the hash of a request is the same in every server encoding, and that a short request that denotes very
+# long numbers is rejected.
 
 use utf8;
 use Digest::SHA qw(sha256);
@@ -9,7 +9,7 @@ use Server;
 start_server('hashed');
 $ENV{PGCLIENTENCODING} = 'UTF8';
 
-# The databases, one for each encoding, and the characters to test in them
+# One database for each encoding, with the characters to test in it
 my %database = (UTF8 => 'é€', LATIN1 => 'é', LATIN9 => 'é€', EUC_JP => '', SQL_ASCII => 'é€');
 add_database($_, $_) for keys %database;
 ask(q{
@@ -21,13 +21,13 @@ ask(q{
 		RETURN (SELECT request_hash FROM idgen.creation_identifiers WHERE command_id = id);
 	END $$}, lc) for keys %database;
 
-# Replace the $ of the two requests by characters that the encoding has. In LATIN1 "é"
-# precedes "zz", because it has one byte; in UTF-8 it has two and follows.
+# Replace the $ in the two requests by characters that the encoding has. In LATIN1, "é" has one byte and precedes "zz".
+# In UTF-8, it has two bytes and follows "zz".
 my @requests = (
 	[ '{"name": "$"}' => '{"name": "$"}' ],
 	[ '"$"', '"$"' ],
 	[ '["$", {"$": "$\u0001\"\\\\"}]' => '["$", {"$": "$\u0001\"\\\\"}]' ],
-	# one of "é" is the shorter key in LATIN1, and the longer one in UTF-8
+	# Keys that contain "é" are longer in UTF-8 than in LATIN1, which changes the order of the keys.
 	[ '{"éa": 1, "zz": 2, "y": {"é": 3, "x": 4, "xx": 5}}' => '{"y": {"x": 4, "xx": 5, "é": 3}, "zz": 2, "éa": 1}' ]);
 
 sub expected { return unpack('q>', sha256(encode('UTF-8', $_[0]))) }
@@ -47,11 +47,11 @@ for my $encoding (sort keys %database)
 	}
 }
 
-# Bytes that are not UTF-8, in a database without an encoding
+# Bytes that are not valid UTF-8, in a database without an encoding
 is(outcome("SELECT hash_of(('\"' || E'\\xe9' || '\"')::jsonb)", database => 'sql_ascii'), '22021',
 	'bytes that are not UTF-8 are an error in SQL_ASCII');
 
-# a request of 90 kB that denotes 10,000 numbers of 131,072 digits
+# A request of 90 kB that denotes 10,000 numbers of 131,072 digits
 is(outcome(q{SELECT hash_of(('[' || repeat('1e131071,', 10000) || '1]')::jsonb)}, database => 'utf8'), '22003',
 	'long numbers are refused');
 done_testing();

@@ -1,6 +1,7 @@
-# Under a mixed load, the server crashes repeatedly: by an immediate stop, by kill -9 of sessions and of the postmaster.
-# Afterwards nothing was repeated, nothing is lost, and each command has made one order. A command whose transaction was
-# committed is known after the crash; a command in progress can be recorded again.
+# Verify that a server under a mixed load survives repeated crashes: immediate stops, and kill -9 of sessions and of the
+# postmaster. No value is repeated, nothing that was committed is lost, and each command has created one order. A
+# command whose transaction was committed is known after the crash. A command that was in progress can be recorded
+# again.
 
 use Load;
 use Server;
@@ -10,7 +11,7 @@ my $node = start_server('crashing', "${settings}restart_after_crash = on\nmax_co
 my $log_start = -s $node->logfile;
 my $load = Load->new($node, insert => 4, take => 4, create => 6);
 
-# The session of a transaction that the crash ends
+# The session whose transaction is ended by the crash
 my $client;
 
 sub command { return "'d0000000-0000-4000-8000-00000000000$_[0]'" }
@@ -19,11 +20,11 @@ sub create_once { my ($name, $entity) = @_; return 'SELECT * FROM idgen.create_o
 
 my @faults = (
 	[ 'an immediate stop', sub { $node->stop('immediate'); $load->lose_all; $node->start } ],
-	# the server terminates all sessions and recovers
+	# The server terminates all sessions and recovers.
 	[ 'kill -9 of sessions', sub {
 			my $victim = ask(q{SELECT pid FROM pg_stat_activity
 				WHERE application_name = 'load' ORDER BY random() LIMIT 1});
-			# the server may end the second one first
+			# The server may terminate the second session first.
 			kill('KILL', $client->{pid}, $victim) or die "kill: $!";
 			$load->lose_all;
 		} ],
@@ -56,7 +57,7 @@ for my $round (1 .. 3)
 }
 like(slurp_file($node->logfile), qr/was terminated by signal 9.*$recovered/s, 'a killed session is a crash');
 
-# the server is terminating sessions, or full of sessions that are about to end
+# These errors mean that the server is terminating sessions, or is full of sessions that are being terminated.
 my %errors = %{ $load->errors };
 is(join(' ', grep { !/^(57P01|57P02|57P03|53300|connection to .*)$/ } sort keys %errors), '',
 	'clients met no other errors');

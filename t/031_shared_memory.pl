@@ -1,7 +1,7 @@
-# Another role of the server uses up shared memory: the lock table before the first use, or the slots of dynamic shared
-# memory. Loading the library never fails. Functions that need no segment work: uuid_v4(), readers, and ANALYZE of an
-# index on a reader. Functions that need a segment raise an error, and work again when memory is available. On a server
-# that preloads the library, they always work.
+# Verify the extension while another role uses up shared memory: all of the lock table before the first use, or all
+# slots of dynamic shared memory. Loading the library never fails. Functions that need no segment always work:
+# uuid_v4(), readers, and ANALYZE of an index on a reader. Functions that need a segment raise an error, and work again
+# when memory is available. On a server that preloads the library, they always work.
 
 use IPC::Run;
 use Server;
@@ -12,11 +12,11 @@ my %of_segment = map { $_ => "SELECT idgen.$_ IS NOT NULL" } q{keyed_comb('order
 my $conf = "max_connections = 10\nmax_locks_per_transaction = 10\nmax_wal_senders = 0\nidgen.node_id = 1\n"
   . "max_parallel_workers = 0\nautovacuum = off\n";
 
-# A role that may only connect takes locks until the lock table is full. From then on, the table has the whole spare
+# A role that can only connect takes locks until the lock table is full. From then on, the lock table holds all spare
 # memory.
 my $locks = q{DO $$ DECLARE i int := 0; BEGIN LOOP PERFORM pg_advisory_xact_lock(i); i := i + 1; END LOOP;
 	EXCEPTION WHEN out_of_memory THEN RAISE NOTICE '% locks', i; END $$};
-# More Gather nodes in a query than there are slots; it then waits for a lock that the test holds.
+# The query has more Gather nodes than there are slots. It then waits for a lock that the test holds.
 my $gathers = in_parallel('SELECT ' . join(', ', map { "(SELECT count(*) FROM notes WHERE id = $_)" } 1 .. 700)
 	  . ', pg_advisory_lock(1)');
 
@@ -44,7 +44,7 @@ for my $preloaded (0, 1)
 		is($run->('ANALYZE events'), '', "$where, $when: ANALYZE of an index on a reader works");
 		for (sort keys %of_segment)
 		{
-			# the small segment of keyed_comb() may still fit
+			# The small segment of keyed_comb() may still fit.
 			my $of_this = /keyed/ && $outcome =~ /error/ ? 'works or raises an error' : $outcome;
 			like($run->($of_segment{$_}), $expected{$of_this}, "$where, $when: $_ $of_this");
 		}
@@ -52,7 +52,7 @@ for my $preloaded (0, 1)
 
 	for my $attack ($locks, 'a failed dump')
 	{
-		# the first use after a start
+		# The first use after a start
 		$node->restart;
 		if ($attack eq $locks)
 		{
@@ -64,7 +64,7 @@ for my $preloaded (0, 1)
 			IPC::Run::run([ 'pg_dump', '--schema-only', $node->connstr('postgres') ], '>', '/dev/null', '2>', \$said);
 			like($said, qr/out of shared memory/, "$where: a dump fails for want of locks");
 		}
-		# (the dump leaves up to one batch of locks)
+		# (The dump leaves enough free memory for up to one batch of locks.)
 		$check->($attack eq $locks ? 'after the lock table was full' : 'after the failed dump',
 			$preloaded || $segments_are_dynamic ? 'works' :
 			  $attack eq $locks ? 'raises an error' : 'works or raises an error');

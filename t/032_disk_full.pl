@@ -1,6 +1,6 @@
-# The disk is full under a mixed load: first that of the data, then that of the WAL. A failed write is an error or
-# shuts down the server; identifiers that need no disk space are still available. After that, nothing was repeated,
-# nothing is lost, and each command has made one order.
+# Verify the extension under a mixed load while the disk is full, first the disk of the data and then the disk of the
+# WAL. A failed write raises an error or shuts down the server. Identifiers that need no disk space are still available.
+# Afterwards, no value is repeated, nothing is lost, and each command has created one order.
 
 use SmallDisks (data => 160, wal => 40);
 use List::Util qw(sum0);
@@ -46,7 +46,7 @@ my $started = $node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()');
 for my $time (1 .. 3)
 {
 	my ($full, $taken) = (count_of('53100'), taken());
-	# so that no checkpoint is due while the disk is full: one that cannot write a file ends all sessions
+	# This avoids a checkpoint while the disk is full. A checkpoint that cannot write a file terminates all sessions.
 	$node->safe_psql('postgres', 'CHECKPOINT');
 	fill_disk('data');
 	$load->run_until(sub { count_of('53100') >= $full + 50 && taken() >= $taken + 2000 });
@@ -65,7 +65,8 @@ for my $time (1 .. 3)
 {
 	my $log_size = -s $node->logfile;
 	my $panicked = sub { slurp_file($node->logfile, $log_size) =~ /PANIC: .*No space left on device/ };
-	# keep checkpoints from recycling WAL segments, with which writing could continue forever
+	# Keep checkpoints from recycling WAL segments, because the server could continue to write to recycled segments
+	# forever.
 	$node->safe_psql('postgres', "SELECT pg_create_physical_replication_slot('held', true)");
 	fill_disk('wal');
 	$load->run_until($panicked);
@@ -73,7 +74,7 @@ for my $time (1 .. 3)
 	ok($panicked->(), "time $time: without disk space for WAL, the server shuts down");
 	make_room('wal');
 
-	# by now it may have shut down for good
+	# By now, the server may have shut down for good.
 	$node->stop('immediate', fail_ok => 1);
 	start_again($node);
 	$node->safe_psql('postgres', "SELECT pg_drop_replication_slot('held')");

@@ -1,5 +1,5 @@
-# Each call that waits can be stopped: by a cancel, a timeout, the end of the session, or the disappearance of the
-# client. Afterwards the same call works in the same session and in others.
+# Verify that each call that waits can be stopped: by a cancel, a timeout, the end of the session, or the disappearance
+# of the client. Afterwards, the same call must work in the same session and in others.
 
 use FakeClock;
 use Functions;
@@ -19,8 +19,8 @@ ask(q{
 
 my ($control, $other) = (session(), session());
 
-# Sessions make a call that waits, and are stopped in each way. A call that ends was stopped, because the event that it
-# waits for comes later. Then the session that was cancelled gets the result.
+# Let sessions make a call that waits, and stop each of them in a different way. A call that ends must have been
+# stopped, because the event that it waits for comes later. Finally, the session that was cancelled must get the result.
 sub check_waiting
 {
 	my ($name, $call, $gives, %how) = @_;
@@ -95,7 +95,7 @@ check_waiting('index_report()', q{SELECT placement IS NOT NULL FROM idgen.index_
 	blocked_by => 'LOCK TABLE goods') if $has_advisor;
 
 # --- Long calls -------------------------------------------------------------
-# Many rows: each generator within one statement
+# Run each generator for many rows within one statement.
 for my $generator ((map { "idgen.$_()" } @Functions::tickers, 'decimal_id'), @Functions::independent)
 {
 	my $busy = session();
@@ -108,8 +108,9 @@ for my $generator ((map { "idgen.$_()" } @Functions::tickers, 'decimal_id'), @Fu
 	$busy->quit;
 }
 
-# A timeout ends a long call before the given share of its duration has passed, which is measured here in transactions
-# that are rolled back. (DELETE does not check for interrupts before it has sorted all ids.)
+# Check that a timeout ends a long call before the given share of the call's duration has passed. The duration is
+# measured here, in transactions that are rolled back. (DELETE does not check for interrupts before it has sorted all
+# ids.)
 sub check_working
 {
 	my ($name, $call, $share) = @_;
@@ -123,8 +124,8 @@ sub check_working
 	};
 	my ($answer, $whole) = $timed->(0);
 	my ($error, $ended);
-	# A temporarily slow machine must not matter: compare with the shortest duration, and repeat until the timeout
-	# ended the call in time.
+	# A temporarily slow machine must not matter. Therefore compare with the shortest duration, and repeat until the
+	# timeout has ended the call in time.
 	my $in_time = wait_until(sub {
 			($error, $ended) = $timed->(1 + int(250 * $whole));
 			$whole = min($whole, ($timed->(0))[1]);
@@ -146,7 +147,7 @@ ask(q{
 check_working('create_once() with a large request',
 	q{SELECT created FROM requests, idgen.create_once_bigint('c0000000-0000-4000-8000-000000000002', 2, 'order',
 		request)}, 0.7);
-# a file that is refused is read by every call, and takes as long as the square of its lines
+# Every call reads a rejected file again. The time for this grows with the square of the number of lines.
 append_to_file($node->data_dir . '/idgen_keys', join('', map { "key$_\n" } 1 .. 10_000, 1));
 ask(q{
 	CREATE FUNCTION error_of_file() RETURNS text LANGUAGE plpgsql AS $$
@@ -160,8 +161,8 @@ check_working('purge_creations()', q{SELECT 'n=' || idgen.purge_creations(batch_
 check_working('trim_creations()', q{SELECT 'n=' || idgen.trim_creations(0, batch_size => 200000)}, 1);
 
 # --- Waiting for the clock --------------------------------------------------
-# The clock is set back by more than a day, and then it is right again. The calls above are not under this clock, see
-# FakeClock.pm: they read it all the time, also when a timer interrupts them.
+# The clock is set back by more than a day, and is later corrected. The calls above do not use this clock (see
+# FakeClock.pm), because they read the clock constantly, even when a timer interrupts them.
 SKIP:
 {
 	skip 'libfaketime is not installed', 1 if !FakeClock::is_installed();

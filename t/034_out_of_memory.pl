@@ -1,5 +1,5 @@
-# Memory runs out at any step of a call in a session with limited memory, and with arguments of up to a gigabyte, the
-# maximum size. Each time the result is an error, never a crash, and the session continues.
+# Verify that lack of memory is an error, never a crash, and that the session continues. Memory runs out at any step of
+# a call in a session with limited memory. Other calls have arguments of up to a gigabyte, the maximum size.
 
 use Functions;
 use Server;
@@ -19,13 +19,13 @@ ask(q{
 	CREATE TRIGGER check_id BEFORE INSERT ON checked
 		FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7');
 	ANALYZE});
-# loading a library that does not fit into memory is not an error 53200
+# A library that does not fit into memory raises an error other than 53200, so load the libraries first.
 my $load = ask(q{
 	SELECT string_agg(DISTINCT format('LOAD %L', probin), '; ') || '; LOAD ''plpgsql''' FROM pg_proc
 	WHERE pronamespace = 'idgen'::regnamespace AND probin IS NOT NULL});
 my $started = ask('SELECT pg_postmaster_start_time()');
 
-# Limit the address space of a session to its present size and the given number of kilobytes, or remove the limit.
+# Limit the address space of a session to its present size plus the given number of kilobytes, or remove the limit.
 sub limit
 {
 	my ($session, $kilobytes) = @_;
@@ -35,8 +35,8 @@ sub limit
 }
 
 # --- Out of memory at any step ----------------------------------------------
-# Calls and their results with enough memory. A call that writes uses a command of its own, and is repeated
-# until it succeeds.
+# Calls, with their results when there is enough memory. A call that writes uses its own command, and is repeated until
+# it succeeds.
 my %calls = (
 	(map { ($_ => [ "SELECT $_ IS NOT NULL", 't' ]) } (map { "idgen.$_()" } @Functions::tickers, 'decimal_id'),
 		@Functions::independent),
@@ -59,7 +59,7 @@ my %calls = (
 my $number = 0;
 my (%states, %given, %out_of_memory);
 
-# Make a call; return whether it succeeded. A wrong result is kept in %given.
+# Make a call, and return whether it succeeded. A wrong result is stored in %given.
 sub attempt
 {
 	my ($session, $name, $number) = @_;
@@ -79,7 +79,8 @@ sub attempt
 for my $name (sort keys %calls)
 {
 	my $failed = 0;
-	# New sessions have more and more memory until the call succeeds, and then make it once without a limit
+	# New sessions get more and more memory until the call succeeds. Each session then makes the call once without a
+	# limit.
 	for (my ($done, $kilobytes) = (0, 0); $done < 2; $kilobytes += 64)
 	{
 		my $session = session();
@@ -93,10 +94,12 @@ for my $name (sort keys %calls)
 	is(join(' ', @{ $given{$name} // [] }), '', "$name: an error or the correct result");
 	$out_of_memory{$name} = $failed;
 }
-# A short call may succeed in the memory that the allocator keeps; how much that is depends on the environment.
+# A short call may succeed in memory that the allocator has already reserved. The amount of this memory depends on the
+# environment.
 cmp_ok(scalar(grep { $_ > 0 } values %out_of_memory), '>', 0, 'memory ran out: '
 	  . join(', ', map { "$_ $out_of_memory{$_} times" } sort keys %out_of_memory));
-# OpenSSL, which computes the SHA-256 of a request, does not say that it has no memory: XX000
+# OpenSSL, which computes the SHA-256 of a request, does not report that memory ran out. Its errors have the SQLSTATE
+# XX000.
 my @others = grep { /ERROR: / && !/memory|SHA-256 of the request: OpenSSL failure/ } split /^/,
 	slurp_file($node->logfile);
 is("@others", '', 'all errors say that there is no memory');
@@ -109,7 +112,7 @@ is(ask(q{
 		'each command is recorded once, with its own entity');
 
 # --- The largest arguments --------------------------------------------------
-# Long text: $1 of each call
+# Long texts: $1 in each call
 my $megabytes = 256;
 my %texts = (
 	(map { ("idgen.$_" => '22P02') }
@@ -127,7 +130,7 @@ my %texts = (
 	'idgen.trim_creations(1, $1)' => '0', '$1::account_id' => '23514');
 my @texts = sort keys %texts;
 
-# One function makes the text and all calls.
+# One function creates the text and makes all calls.
 ask(q{CREATE FUNCTION make_calls() RETURNS SETOF text LANGUAGE plpgsql AS $make_calls$
 	DECLARE
 		long text := repeat(repeat('a', 1048576), } . ($megabytes - 1) . q{) || repeat('a', 1048576 - 5);
@@ -148,7 +151,7 @@ $session->ask($load);
 my @answers = split /\n/, $session->ask('SELECT * FROM make_calls()');
 is($answers[$_] // 'none', $texts{$texts[$_]}, "$texts[$_], of $megabytes MB") for 0 .. $#texts;
 
-# Names of commands, requests and arrays: a result, or an error of the server
+# Long command names, requests and arrays cause a result or an error of the server.
 my $create = q{SELECT created FROM idgen.create_once_bigint('c2000000-0000-4000-8000-00000000000%d', 1, %s, %s)};
 my $text = "repeat(repeat('a', 1048576), 100)";
 like($session->ask(sprintf($create, 1, $text, 'NULL')),

@@ -1,6 +1,6 @@
-# The role that creates the extension needs only CREATE on the database. It can use the
-# extension and grant rights on it, but not make other roles run its code. Without grants,
-# no role can access recorded commands, prefixes and the tickers' high-water marks.
+# Verify the rights of the extension's roles. The role that creates the extension needs only CREATE on the database. It
+# can use the extension and grant rights on it, but cannot make other roles run its code. Without grants, no role can
+# access recorded commands, prefixes and the tickers' high-water marks.
 
 use Functions;
 use InUse;
@@ -44,9 +44,9 @@ is( in_shop(q{SELECT reloptions FROM pg_class WHERE oid = 'idgen.creation_identi
 	'{autovacuum_vacuum_scale_factor=0.02}', 'creation_identifiers has its autovacuum setting');
 
 # --- Without rights ------------------------------------------------------------
-# (On tables: sql/install.sql, and through each function: t/041_search_path.pl.)
+# (sql/install.sql tests rights on tables, and t/041_search_path.pl tests rights on each function.)
 
-# Roles without rights move the sequences only by generating identifiers.
+# Roles without rights can advance the sequences only by generating identifiers.
 my $marks = join(' UNION ALL ', map { "SELECT '$_', last_value, is_called FROM idgen.$_" } @sequences);
 is(in_shop("SELECT count(*) FROM ($marks) m"), scalar @sequences, 'each generator has a sequence');
 can_run('stranger', 'SELECT idgen.is_recent_uuid_v7(idgen.uuid_v7_ordered())');
@@ -76,8 +76,8 @@ for (
 	is(as($role, $call), $result, $result eq 42501 ? "$rights do not suffice: $call" : "$rights suffice: $call");
 }
 
-# Row security: a policy that hides a recorded command causes an error instead of endless retries. The policy
-# depends on the time, so that a new command is visible in its own session.
+# A row-level security policy that hides a recorded command causes an error instead of endless retries. The policy
+# depends on the time, so a new command is visible in its own session.
 in_shop(qq{
 	DELETE FROM $table;
 	INSERT INTO $table (command_id, command_name, entity_id, created_at) VALUES ($command, '', $entity, '2001-01-01');
@@ -98,7 +98,7 @@ as('installer', q{
 	CREATE FUNCTION hers.spy(anyelement) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT 1';
 	CREATE FUNCTION hers.trap() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'});
 
-# The installer owns the extension only, and has neither TRIGGER nor REFERENCES nor CREATE.
+# The installer owns only the extension, and lacks the privileges TRIGGER, REFERENCES and CREATE.
 is_refused('installer',
 	(map {
 		my ($table, $type) = ("idgen.$_", $_ eq 'id_prefixes' ? 'text' : 'uuid');
@@ -151,7 +151,7 @@ my $schema_made = in_shop($schema);
 is($schema_made, "$superuser|-=USAGE $superuser=CREATE $superuser=USAGE",
 	'only the superuser has CREATE on the schema');
 
-# Neither default privileges nor a default tablespace has an effect.
+# Neither default privileges nor a default tablespace affects the script.
 is(as('stranger', 'ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC'), '', 'another role has default privileges');
 my @kinds = qw(TABLES SEQUENCES SCHEMAS FUNCTIONS);
 in_shop(join(';', 'SET allow_in_place_tablespaces = on', q{CREATE TABLESPACE elsewhere LOCATION ''},
@@ -206,13 +206,13 @@ is(in_shop(q{SELECT DISTINCT proacl FROM pg_proc WHERE pronamespace = 'idgen'::r
 is(as($superuser, 'ALTER EXTENSION idgen SET SCHEMA public'), '0A000', 'another schema is rejected');
 is(as($superuser, 'DROP EXTENSION idgen; CREATE EXTENSION idgen SCHEMA public'), '0A000', 'also at first');
 
-# --- A schema that exists ----------------------------------------------------
-# The installer tries to get a function into the schema that matches a superuser's call better than the
-# extension's own.
+# --- An existing schema ------------------------------------------------------
+# The installer tries to create a function in the schema that matches a superuser's call better than the extension's own
+# function.
 my $overload = q{CREATE FUNCTION idgen.trim_creations(keep int) RETURNS bigint LANGUAGE sql RETURN 0};
 my ($control, $attacker) = map { session(database => 'shop', user => $_) } $superuser, 'installer';
 
-# by a function that is not committed
+# The function is not committed yet.
 $attacker->ask($_) for 'CREATE SCHEMA idgen', 'BEGIN', $overload;
 is(as('installer', 'CREATE EXTENSION idgen'), '42P06', 'an existing schema with an uncommitted function is an error');
 $attacker->ask('COMMIT');
@@ -224,7 +224,7 @@ for my $owner ($superuser, 'installer')
 	in_shop('DROP SCHEMA idgen');
 }
 
-# in the schema of an extension that is not committed
+# The schema belongs to an extension that is not committed yet.
 $control->ask($_) for 'BEGIN', 'CREATE EXTENSION idgen';
 is(as('installer', $overload), '3F000', 'no other session sees the new schema before the commit');
 $control->ask('COMMIT');

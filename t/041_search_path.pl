@@ -1,5 +1,5 @@
-# Only the intended roles may call each function, and objects of the same names in a search_path do not change what a
-# function does.
+# Verify that only the intended roles may call each function, and that objects with the same names in a search_path do
+# not change what a function does.
 
 use Functions;
 use Server;
@@ -16,8 +16,8 @@ my ($v1, $v4, $minute_0) = ($Functions::v1, $Functions::v4, $Functions::minute_0
 
 my $restricted = qr/^(creations|prefixes|tickers|key)$/;
 
-# The results of named statements in one session that begins with $preamble: the
-# rows, or the SQLSTATE of the error. Each statement is rolled back.
+# Run named statements in one session that begins with $preamble. Return the rows of each statement, or the SQLSTATE of
+# its error. Each statement is rolled back.
 sub results
 {
 	my ($role, $preamble, %statements) = @_;
@@ -48,13 +48,12 @@ my $users = q{
 		FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb', 'tolerance=1 hour')};
 my $superuser = ask('SELECT current_user');
 
-# A call of each function in the list, which t/003_properties.pl checks to
-# be complete. An aggregate cannot stand in FROM.
+# Call each function in the list, whose completeness t/003_properties.pl checks. An aggregate cannot be called in FROM.
 my @functions = Functions::installed($node, 'postgres');
 my %statement = map { $_->{signature} => 'SELECT ' . ($_->{name} =~ /^m(in|ax)$/ ? '' : '* FROM ')
   . Functions::call($_) }
   grep { $_->{kind} ne 'trigger'
-  && $_->{name} !~ /^index_(wal|reports)$/ } @functions;    # which need pg_walinspect, and large indexes
+  && $_->{name} !~ /^index_(wal|reports)$/ } @functions;    # They need pg_walinspect and large indexes.
 my %kind = map { $_->{signature} => $_->{kind} } @functions;
 
 is( ask(q{SELECT string_agg(proname, ' ' ORDER BY proname) FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace
@@ -85,9 +84,9 @@ is( ask(q{SELECT count(*) FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
 		  AND NOT coalesce(proconfig::text LIKE '%"search_path=pg_catalog, pg_temp"%', false)}),
 	'0', 'each function that is not C has a parsed body or a search_path of its own');
 
-# Schema "hostile": an operator or function of the same name and argument types for each one of pg_catalog and
-# idgen over the types used here, and relations and types with the names of idgen's. Using one of them advances a
-# sequence, which a rollback does not undo, and raises an error.
+# The schema "hostile" has an operator or function with the same name and argument types for each one in pg_catalog and
+# idgen whose types are used here. It also has relations and types with the names of idgen's objects. Using any of them
+# advances a sequence, which a rollback does not undo, and raises an error.
 ask(q{
 	CREATE SCHEMA hostile;
 	CREATE SEQUENCE hostile.used;
@@ -126,7 +125,7 @@ ask(q{
 	CREATE FUNCTION hostile.make_interval(days int, secs float8) RETURNS interval LANGUAGE plpgsql IMMUTABLE
 		AS $$ BEGIN PERFORM hostile.trap(); END $$});
 
-# Relations and types of these names that set the trap off
+# Using a relation or type with one of these names springs the trap.
 my @relations = qw(creation_identifiers id_prefixes tickers);
 sub hostile_view { return "VIEW $_[0] AS SELECT * FROM hostile.trap_rows()" }
 sub hostile_type { return "CREATE DOMAIN $_[0] AS pg_catalog.text CHECK (hostile.trap_value(VALUE))" }
@@ -140,8 +139,8 @@ cmp_ok(ask(q{SELECT count(*) FROM pg_operator WHERE oprnamespace = 'hostile'::re
 cmp_ok(ask(q{SELECT count(*) FROM pg_proc WHERE pronamespace = 'hostile'::regnamespace}), '>', 500,
 	'schema hostile has functions');
 
-# The same relations and types in pg_temp, where functions and operators are never
-# looked up; pg_temp comes first in the search_path.
+# pg_temp contains the same relations and types, and comes first in the search_path. The server never looks up functions
+# and operators in pg_temp.
 my $hostile = join(";\n",
 	(map { 'CREATE TEMP ' . hostile_view($_) } @relations),
 	(map { hostile_type("pg_temp.$_") } qw(uuid text regtype interval)),
@@ -158,7 +157,7 @@ my %trapped = results($superuser, $hostile, %bait);
 is($trapped{$_}, 'TRAP0', "hostile objects are used without pg_catalog: $_") for sort keys %bait;
 is(ask('SELECT last_value FROM hostile.used'), scalar keys %bait, 'each use advanced the sequence');
 
-# Statements other than a single function call
+# Statements that are not a single function call
 my %more = (
 	'trigger' => 'INSERT INTO public.guarded VALUES (idgen.short_comb()) RETURNING id IS NOT NULL',
 	'repeated insert' => "INSERT INTO public.guarded VALUES ($minute_0) ON CONFLICT DO NOTHING RETURNING id",
@@ -176,7 +175,7 @@ my %more = (
 my %volatile = map { $_ => 1 } split /\n/, ask(q{
 	SELECT DISTINCT proname FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace AND provolatile = 'v'});
 
-# Statements have the same results with hostile objects on the search_path as without.
+# Check that statements return the same results with and without hostile objects on the search_path.
 sub check_same
 {
 	my ($edition, %statements) = @_;
@@ -187,7 +186,7 @@ sub check_same
 		my ($function) = $name =~ /^(\w+)/;
 		my ($expected, $got) = ($expected{$name}, $got{$name});
 
-		# results that differ from call to call: compare their form
+		# If results differ from call to call, compare only their form.
 		if ($volatile{$function} && $kind{$name} !~ /^(creations|prefixes)$/ || $name =~ /^(default|view)/)
 		{
 			s/(?<![\w-])-?\d[\d.]*e[-+]\d+(?![\w-])|-?[0-9a-zA-Z.]+/x/g for $expected, $got;
@@ -205,7 +204,7 @@ is($made{create}, '', 'CREATE EXTENSION works with hostile objects on the search
 ask($users);
 check_same('', %statement, %more);
 
-# the portable edition, if it is here
+# The portable edition, if its files exist
 if (-e 'contrib/portable/uuids.sql')
 {
 	ask(q{DROP EXTENSION idgen CASCADE; DROP SCHEMA IF EXISTS idgen});

@@ -1,13 +1,14 @@
-# A dump is restored with all contents, rights, triggers, defaults and materialized views, whatever roles and objects
-# are named: in all formats, by superusers and, as docs/operations.md says, by an installer who is not. With
-# OLD_BINDIR (dev/test-upgrade.sh), the dumps are those of an older server.
+# Verify that a dump is restored with all contents, rights, triggers, defaults and materialized views, whatever the
+# names of roles and objects are. All formats are tested, with restores by superusers and, as docs/operations.md
+# describes, by an installer that is not a superuser. If OLD_BINDIR is set (by dev/test-upgrade.sh), the dumps are made
+# on an older server.
 
 use Functions;
 use File::Basename qw(dirname);
 use Page;
 use Server;
 
-# The server to restore on, and the server to dump from
+# The server to restore on and the server to dump from
 my $node = Functions::add_key(init_server('restore'));
 my $source = $node;
 if (defined $ENV{OLD_BINDIR})
@@ -21,7 +22,7 @@ $node->start;
 note 'to ' . ask('SELECT version()');
 
 my $backup = $node->backup_dir;
-# The server does not substitute some of these names for its macro in an extension's script.
+# In an extension's script, the server does not substitute some of these names for @extowner@.
 my $installer = q{a"b'c\d$e ü};
 my $superuser = "$installer dba";
 my ($role, $dba, $schema, $domain, $table) = map { ident("$installer$_") } '', ' dba', ' schema', ' domain', ' table';
@@ -40,7 +41,7 @@ sub as
 sub as_installer { my ($sql) = @_; return as($installer, 'shop', $sql, $source) }
 sub in_shop { my ($sql) = @_; return $source->safe_psql('shop', $sql) }
 
-# A database in which these roles may create the extension, and tables
+# Create a database in which the given roles may create the extension and tables.
 sub new_database
 {
 	my ($on, $name, @roles) = @_;
@@ -55,7 +56,7 @@ my @sequences = @Functions::sequences;
 
 # --- A database in use ----------------------------------------------------------------------
 new_database($source, 'shop', $role);
-# default privileges, which the script takes back and grants again
+# The extension's script revokes these default privileges, and grants them again.
 my @kinds = qw(TABLES SEQUENCES FUNCTIONS SCHEMAS);
 my $defaults = 'SELECT defaclobjtype, defaclnamespace, unnest(defaclacl)::text FROM pg_default_acl ORDER BY 1, 2, 3';
 in_shop("ALTER DEFAULT PRIVILEGES GRANT ALL ON $_ TO $dba WITH GRANT OPTION") for @kinds;
@@ -64,7 +65,7 @@ is(as_installer('CREATE EXTENSION idgen'), '', 'the installer creates the extens
 is(in_shop($defaults), $defaults_before, '... and the default privileges are the same');
 in_shop("ALTER DEFAULT PRIVILEGES REVOKE ALL ON $_ FROM $dba") for @kinds;
 
-# What superusers grant and revoke on functions
+# The rights on functions that superusers grant and revoke
 my $of_superusers = join('; ', "GRANT EXECUTE ON FUNCTION idgen.permute TO $role WITH GRANT OPTION",
 	map({ "GRANT EXECUTE ON FUNCTION idgen.$_ TO application, $role" } grep { $_ ne 'permute' } @Functions::of_keys),
 	'REVOKE EXECUTE ON FUNCTION idgen.object_id FROM PUBLIC');
@@ -115,8 +116,9 @@ SKIP:
 }
 in_shop(join('; ', map { "SELECT setval('idgen.$_', last_value + 1) FROM idgen.$_" } @sequences));
 
-# --- Its comparison with a restored one -------------------------------------------------------
-# The rights are those that differ from the default ones, which depend on the server's version.
+# --- Comparison with a restored database ------------------------------------------------------
+# Only rights that differ from the default rights are compared, because the default rights depend on the server's
+# version.
 my $everything = qq{
 	SET search_path = pg_catalog;
 	SET timezone = 'UTC';
@@ -158,7 +160,7 @@ like($before, $_, "compared: $_") for qr/^function idgen\.permute\(.*\|has\|\Q$r
   qr/^function idgen\.object_id\(.*\|lacks\|.*\|-\|EXECUTE\|f$/m, qr/CREATE TRIGGER "by key" /, qr/^kept\|\w+-/m,
   qr/^column command_id of table idgen\.creation_identifiers\|.*\|\Q$role\E\|auditor\|SELECT\|f$/m;
 
-# The lines that only one of them has
+# Return the lines that only one of the two texts contains.
 sub differences
 {
 	my ($before, $after) = map { { map { $_ => 1 } split /\n/ } } @_;
@@ -185,7 +187,7 @@ sub uses_grants
 sub is_restored
 {
 	my ($database, $owner) = @_;
-	# a superuser also owns the extension's objects
+	# When a superuser has restored the dump, it also owns the extension's objects.
 	is(differences($before, ask($everything, $database) =~ s/\Q$dba/$bootstrap/gr), '',
 		"$database: nothing is missing or new");
 	is(ask(q{SELECT extowner::regrole FROM pg_extension WHERE extname = 'idgen'}, $database), $owner,
@@ -194,7 +196,8 @@ sub is_restored
 }
 
 # --- Dumps, and restores by a superuser -----------------------------------------------------------
-# The error messages of a program, each once. A line of parallel processes can begin with parts of other lines.
+# Return the error messages of a program, each once. In the output of parallel processes, parts of other lines can
+# precede a message.
 sub messages
 {
 	my %messages = map { $_ => 1 } (run_command([@_]))[1] =~ /(?:ERROR:  |error: (?!.*ERROR:  ))(.*)/g;
@@ -240,7 +243,7 @@ for (map({ [ 'superuser', @$_ ] } @all), map({ [ 'installer', @$_ ] } @all), [ '
 }
 
 # --- Restores by an installer -------------------------------------------------------------------------
-# By the commands of docs/operations.md, with the messages that the page names
+# These restores use the commands of docs/operations.md, and may raise only the errors that the page names.
 my $page = Page->new('operations');
 my ($commands, $parallel) = $page->blocks('Backup and restore', 'sh');
 my ($harmless) = $page->prose('Backup and restore') =~ /errors (`.*?) are harmless/;
@@ -259,7 +262,7 @@ sub paste
 	return messages('sh', '-c', "cd $backup && $commands");
 }
 
-# The superuser repeats what the page's query shows.
+# The superuser repeats the grants that the page's query lists.
 my ($query) = $page->section('Backup and restore') =~ /(SELECT oid::regprocedure.*?;)/s;
 is_deeply([ map { /^(?:idgen\.)?(\w+)/ } sort split /\n/, in_shop($query) ], [ sort @Functions::of_keys, 'object_id' ],
 	'the query of the page shows the functions with rights');
@@ -282,7 +285,7 @@ for my $form (sort keys %forms)
 	is_restored($database, $role);
 }
 
-# A trigger that a superuser created is missing, as the page's second query shows.
+# A trigger that a superuser created is missing, and the page's second query finds it.
 my ($triggers) = $page->section('Backup and restore') =~ /(SELECT tgrelid::regclass.*?;)/s;
 new_database($source, 'recipe', $role);
 is(as($installer, 'recipe', 'CREATE EXTENSION idgen; CREATE TABLE baskets (id uuid PRIMARY KEY)', $source), '',
@@ -297,7 +300,8 @@ like(paste($commands =~ s/^psql -U postgres.*\n//mr, $installer, 'recipe_restore
 	qr/^permission denied for function idgen\.check_recent_hmac_id$/m, '... and restored with the error of the page');
 is(ask($triggers, 'recipe_restored'), '', '... without the trigger');
 
-# In a database that uses idgen, sequences keep their values with the page's list, and otherwise are set back.
+# In a database that already uses idgen, sequences keep their values with the list on the page, and are set back without
+# it.
 my ($list) = $page->section('Backup and restore') =~ /`(pg_restore -l [^`]+ >list)`/;
 my $counter = 'SELECT last_value FROM idgen.decimal_id_counter';
 my %counters = (kept => [ "$list; pg_restore -L list", 1000 ], set_back => [ 'pg_restore', in_shop($counter) ]);
@@ -310,7 +314,7 @@ for my $database (sort keys %counters)
 	is(ask($counter, $database), $value, '... the next value of decimal_id()');
 }
 
-# Another installer grants what the former one did.
+# Another installer grants the same rights as the former one.
 sub rights_of_others
 {
 	my @rights = $_[0] =~ /^(\w+ idgen\..*\|(?:application|auditor|-)\|.*)/mg;

@@ -1,12 +1,13 @@
-# A role without the right cannot set a parameter idgen.*, whether or not the library is loaded. What it set before has
-# no effect, or leaves its own session without a value, so that functions that need one raise an error. No value of such
-# a role is ever used, and no other client of a pool notices it.
+# Verify that a role without the right to set a parameter idgen.* cannot set it, whether or not the library is loaded. A
+# value that the role sets before the library is loaded has no effect, or leaves the role's own session without a value,
+# so functions that need a value raise an error. Such a value is never used, and other clients of a pool are not
+# affected.
 
 use Masks;
 use Pool;
 use Server;
 
-# in postgresql.conf, with what shows which value is in effect
+# The values in postgresql.conf, each with a query that returns the value in effect
 my $masks = Masks->new;
 my $node = $masks->{node};
 my %in_effect = (
@@ -38,7 +39,7 @@ ask("CREATE FUNCTION with_$_(query text) RETURNS text LANGUAGE plpgsql SET idgen
 my $load = 'SELECT idgen.uuid_v4() IS NULL';
 my $superuser = ask('SELECT current_user');
 
-# The result of the last of some statements in a new session, or of the connection if that is rejected
+# Return the result of the last of the given statements in a new session, or the error of a connection that is rejected.
 sub answer
 {
 	my ($role, $options, @statements) = @_;
@@ -51,7 +52,7 @@ sub answer
 	return $state eq '00000' ? $answer : $state;
 }
 
-# Table rows: the answer, its name, and the arguments of answer()
+# Each row has the expected answer, a name, and the arguments of answer().
 sub answers { my ($about, @rows) = @_; is(answer(@$_[ 2 .. $#$_ ]), $_->[0], "$about$_->[1]") for @rows }
 
 # --- Set without the right, before the library is loaded ----------------------
@@ -79,7 +80,7 @@ for my $name (@settings)
 				"RESET $name", 'RESET ALL', 'DISCARD ALL')),
 		[ $value, 'has no effect in the transaction of a superuser', $superuser, '', 'BEGIN', 'SET ROLE caller', $set,
 			'RESET ROLE', $load, 'COMMIT', $query ],
-		# the session is without a value
+		# The session has no value.
 		(map { [ '55000', "fails closed $_->[0]", 'caller', @$_[ 1 .. $#$_ ] ] }
 			[ "in the connection's options", "-c $name=1", $query ],
 			[ 'in capital letters', "-c \U$name\E=1", $query ],
@@ -97,7 +98,7 @@ answers('', [ 7, 'an unknown parameter idgen.* does not matter', 'caller', '-c i
 	$in_effect{'idgen.node_id'}[1] ]);
 
 # --- A pool in transaction mode ---------------------------------------------------
-# One client sets a parameter in a session that has not loaded the library, and the next client gets that session.
+# A client sets a parameter in a session that has not loaded the library. The next client gets the same session.
 SKIP:
 {
 	my $pool = Pool->new($node, [ $superuser, 'caller' ], size => 1) or skip 'pgbouncer is not installed', 1;
@@ -116,7 +117,7 @@ SKIP:
 	$pool->stop;
 }
 
-# --- Who sees the path of the keys -------------------------------------------------
+# --- Access to the path of the key file --------------------------------------------
 my $show_file = 'SHOW idgen.key_file';
 answers('the path of the key file: ',
 	[ 'idgen_keys', 'before the library is loaded, the server shows it to all', 'caller', '', $show_file ]);
@@ -155,7 +156,8 @@ for my $place ('DATABASE postgres', 'ROLE caller', 'ROLE caller IN DATABASE post
 }
 
 # --- Parallel workers -------------------------------------------------------
-# If the leader has the library, a worker loads it before it takes over the leader's settings, otherwise after that.
+# If the leader has loaded the library, a worker loads it before it takes over the leader's settings. Otherwise, the
+# worker loads the library after that.
 for my $case ([ 'batch', 1, 'SELECT 1' ], [ 'batch', 1, $load ], [ 'caller', -1, 'SELECT 1' ], [ 'caller', -1, $load ])
 {
 	my ($role, $expected, $first) = @$case;

@@ -1,6 +1,6 @@
-# The server loads libraries with RTLD_GLOBAL, so that each exported name can clash with a name of another library. Only
-# SQL functions and what the server looks up are exported. Each of these functions is written out, so that ctags and
-# grep find it.
+# Verify the exported symbols of the libraries. The server loads libraries with RTLD_GLOBAL, so each exported name can
+# clash with a name in another library. Only SQL functions and symbols that the server looks up are exported. The name
+# of each SQL function is written out in the source, so that ctags and grep find it.
 
 use Functions;
 use Server;
@@ -30,13 +30,13 @@ for my $extension (sort keys %looked_up)
 	is(join(' ', sort keys %exported), join(' ', sort keys %expected),
 		"$extension: exported is what the server looks up, and nothing else");
 
-	# heap_getattr() of 15.20 calls it, which 15.18 does not have
+	# heap_getattr() calls heap_datum_check() in 15.20, but that function does not exist in 15.18.
 	my ($required) = run_command([ 'nm', '-D', '--undefined-only', '--format=posix', $library ]);
 	unlike($required, qr/^heap_datum_check /m,
 		"$extension: a library built with a newer minor release works on an older one");
 }
 
-# The version of META.json, which begins with that of the extension
+# The library has the version of META.json, which begins with the version of the extension.
 SKIP:
 {
 	skip 'PostgreSQL 18 shows versions of libraries', 2 if ask('SHOW server_version_num') < 180000;

@@ -1,15 +1,15 @@
-# The pool of random bits, as seen in the memory of the server's processes: it is erased
-# as it is used, and no process is forked with one.
+# Verify the pool of random bits in the memory of the server's processes: random bits are erased when they are used, and
+# no process is forked with a filled pool.
 
 use Server;
 
 my $node = start_server('secrets', 'log_statement = none');
 my $little_endian = unpack('C', pack('S', 1));
 
-# The memory of a process without its stack, where results may remain
+# Return the memory of a process except its stack, where results may remain.
 sub memory { return grep { $_->[1] !~ /^\[(stack|v)/ } private_memory($_[0]{pid}) }
 
-# The addresses of a byte string in memory
+# Return the addresses of a byte string in memory.
 sub places
 {
 	my ($bytes, @memory) = @_;
@@ -22,7 +22,7 @@ sub places
 	return @places;
 }
 
-# The 64-bit numbers at an address that places() found, and after it
+# Return the 64-bit numbers at and after an address that places() returned.
 sub numbers_at
 {
 	my ($pid, $place, $count) = @_;
@@ -32,8 +32,9 @@ sub numbers_at
 	return unpack 'Q*', $bytes;
 }
 
-# Make identifiers, and return the values of the pool from which they were made. Each contains two: 60 bits of one
-# surround the version, and 62 bits of the other follow the variant. Seven bytes of each value are completely known.
+# Generate identifiers, and return the values of the pool that were used. Each identifier contains two values: 60 bits
+# of one are around the version, and 62 bits of the other follow the variant. Seven bytes of each value are completely
+# known.
 sub make
 {
 	my ($session, $count) = @_;
@@ -48,7 +49,7 @@ make($session, 1);
 my @before = memory($session);
 plan skip_all => "the memory of the server's processes cannot be read here" if !grep { length $_->[2] } @before;
 
-# A pool has 512 values.
+# A pool consists of 512 values.
 my @made = make($session, 60);
 is(scalar(grep { places($_, @before) == 1 } @made), 120,
 	'60 identifiers were made from 120 values that were in memory before, once');
@@ -63,7 +64,8 @@ make($session, 1);
 is(scalar(grep { $_ } numbers_at($session->{pid}, $places[0], 510)), 510, 'and is filled for the next identifier');
 $session->quit;
 
-# Loaded by the postmaster, the pool has the same address in all processes, and is empty when they are forked.
+# If the postmaster loads the library, the pool has the same address in all processes, and is empty when they are
+# forked.
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'idgen'");
 $node->restart;
 my ($first, $other, $idle) = map { session() } 1 .. 3;
@@ -79,7 +81,8 @@ my %different = map { $_ => 1 } @$in_first, @$in_other;
 is(scalar keys %different, 1000, 'sessions that did have pools of their own');
 $_->quit for $first, $other, $idle;
 
-# Another library that makes an identifier in the postmaster is refused, so that no session is forked with its state.
+# If another library generates an identifier in the postmaster, it gets an error, so that no session is forked with the
+# generator's state.
 my $library = PostgreSQL::Test::Utils::tempdir() . '/postmaster_generates';
 append_to_file("$library.c", q{
 #include "postgres.h"

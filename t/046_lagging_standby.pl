@@ -1,7 +1,7 @@
-# A hot standby answers each function that only reads as the primary does. There and in
-# read-only transactions, recorded commands are found and new ones are rejected, also by a
-# lagging standby. After promotion it knows each command that was reported to a client.
-# (Tickers on standbys, and under load: t/013_ticker_standby.pl.)
+# Verify functions on a hot standby. Each function that only reads returns the same result as on the primary. In
+# read-only transactions and on a standby, even a lagging one, recorded commands are found and new commands are
+# rejected. After its promotion, the standby knows each command that was reported to a client. (t/013_ticker_standby.pl
+# tests tickers on standbys and under load.)
 
 use Functions;
 use PostgreSQL::Test::Cluster;
@@ -15,7 +15,7 @@ ask('CREATE EXTENSION idgen');
 $primary->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($primary, 'base', has_streaming => 1);
-# the copy has the permissions of a new file
+# The copy has the permissions of a new file, so restrict them.
 chmod 0600, $standby->data_dir . '/idgen_keys' or die;
 $standby->start;
 
@@ -36,7 +36,7 @@ for my $function (@reads)
 {
 	my $query = "SET timezone = 'UTC'; SELECT " . Functions::call($function);
 	my $answer = ask($query);
-	# the key of this index can change, and no other index has the same column
+	# These two results can be empty: the key of this index can change, and no other index has the same column.
 	isnt($answer, '', "$function->{name}() returns a result on the primary")
 	  if $function->{name} !~ /^internal_(?:key_reason|index_instead)$/;
 	is($standby->safe_psql('postgres', $query), $answer, "$function->{name}() returns the same on the standby");
@@ -57,7 +57,7 @@ is($lagging->ask("SELECT idgen.$_"), '25006', "$_ is rejected on the standby") f
 	'purge_creations()', 'trim_creations(0)', 'decimal_id()', q{sequence_comb('blocks')},
 	q{create_id_domain('user_id', 'user')};
 
-# --- Commands where nothing can be written ---------------------------------------
+# --- Commands in read-only transactions and on standbys --------------------------
 my $unknown = q{'c1000000-0000-4000-8000-000000000003'};
 my $replay = "SELECT * FROM idgen.create_once_bigint($known, 8, 'order', '[1.0]')";
 my $new = "SELECT * FROM idgen.create_once_bigint($unknown, 9, 'order')";
@@ -89,13 +89,13 @@ for (
 }
 is(ask('SELECT count(*) FROM idgen.creation_identifiers'), $recorded, 'nothing was written');
 
-# A saved plan serves a session in all kinds of transactions.
+# A session can use its saved plan in all kinds of transactions.
 is( outcome("BEGIN READ ONLY; $replay; COMMIT; $new; BEGIN READ ONLY; $new; COMMIT;
 	SELECT idgen.forget_creation($unknown)"),
 	"7|f\n9|t\n9|f\nt", 'one session alternates between read-only and read-write transactions');
 
 # --- A lagging standby ------------------------------------------------------
-# The standby flushes WAL, and replays it an hour later.
+# The standby flushes WAL at once, but replays it an hour later.
 $standby->append_conf('postgresql.conf', "recovery_min_apply_delay = '1h'");
 $standby->reload;
 wait_until(sub {

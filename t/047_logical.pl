@@ -1,6 +1,6 @@
-# Two servers replicate to each other, as docs/replication.md describes it. Defaults are not evaluated again, and
-# replicated rows do not move tickers. Commands conflict if both servers recorded them, and the statements of the page
-# keep one.
+# Verify idgen on two servers that replicate to each other, as described in docs/replication.md. The subscriber does not
+# evaluate defaults again, and replicated rows do not advance tickers. If both servers record the same command, the two
+# records conflict, and the statements of the page keep one of them.
 
 use Page;
 use Server qw(outcome slurp_file start_server);
@@ -26,7 +26,7 @@ sub subscribe
 }
 
 # --- Rows ------------------------------------------------------------------------
-# Columns whose defaults are functions on a ticker and other generators, and one of an id domain; one column has a
+# The columns have defaults that use tickers and other generators, and one column has an id domain. One column has a
 # default on the subscriber only.
 my %columns = (
 	id => 'snowflake()', js_id => 'js_id()', decimal_id => 'decimal_id()', ordered => 'uuid_v7_ordered()',
@@ -64,8 +64,8 @@ is(outcome(q{INSERT INTO rows (checked) VALUES (idgen.uuid_v7('2020-01-01'))}, n
 	'the trigger refuses a row from a client that it lets pass as a replicated one');
 
 # --- Both directions --------------------------------------------------------------
-# Before each server receives the other's rows, it executes one more statement, and then the same command with an entity
-# of its own.
+# Before each server receives the other server's rows, it executes one more statement. Then both execute the same
+# command, each with its own entity.
 SKIP:
 {
 	skip 'both directions require PostgreSQL 16', 1 if $version < 160000;
@@ -127,7 +127,7 @@ ask($east, "SELECT idgen.forget_creation($command)");
 $east->wait_for_catchup('commands');
 is(create_once($west, 3), '3|t', 'forget_creation() is replicated');
 
-# The command reaches the west before the east's row does: both servers record the command, and the row cannot be
+# The command reaches the west before the row of the east does. Both servers record the command, so the row cannot be
 # applied until the west deletes its own record.
 my $log_before = -s $west->logfile;
 is(create_once($east, 4), '4|t', 'sent to both servers before it is replicated, both record it');
@@ -138,7 +138,8 @@ $east->wait_for_catchup('commands');
 is(create_once($west, 5), '4|f', 'replication continues with the other one');
 
 # --- All tables -------------------------------------------------------------
-# This includes the table of prefixes, whose rows refer to domains that the subscriber must have.
+# A publication FOR ALL TABLES includes the table of prefixes, whose rows refer to domains that must exist on the
+# subscriber.
 for my $node ($east, $west)
 {
 	ask($node, 'CREATE DATABASE whole');
@@ -156,7 +157,8 @@ is(ask($west, 'SELECT domain FROM idgen.id_prefixes ORDER BY 1; SELECT count(*) 
 	"user_id\nteam_id\n1", 'if all tables are replicated, prefixes and commands are known');
 
 # --- Takeover ---------------------------------------------------------------
-# The west replaces the east, as in an upgrade: it gets the east's sequences, and then it may use the east's node id.
+# The west replaces the east, as in an upgrade. It receives the values of the east's sequences, and may then use the
+# east's node id.
 ask($west, "DROP SUBSCRIPTION $_") for 'rows', 'commands';
 my $tickers = 'SELECT idgen.snowflake(), idgen.js_id(), idgen.decimal_id(), idgen.trace_id(), idgen.uuid_v7_ordered()';
 my @last = split /\|/, ask($east, $tickers);

@@ -1,5 +1,5 @@
-# Clients that share sessions, with DISCARD ALL and through PgBouncer: nothing that one client began affects the next
-# one, which has its own rights, and no identifier or command repeats.
+# Verify that clients can share sessions, with DISCARD ALL and through PgBouncer. An unfinished transaction of one
+# client does not affect the next client, which uses its own rights, and no identifier or command is repeated.
 
 use Pool;
 use Server;
@@ -13,7 +13,7 @@ ask(q{
 	CREATE TABLE orders (id uuid, command uuid);
 	CREATE TABLE sent (pid int, client int, number int)});
 
-# A call, given the number of a command and that of its entity
+# Return a call for the given numbers of a command and an entity.
 sub create_once
 {
 	return sprintf("SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-%012d', %s, 'order')", @_[ 0, 1 ]);
@@ -28,8 +28,8 @@ for my $client (1 .. 2)
 	is($session->ask('DISCARD ALL'), '', "client $client: DISCARD ALL");
 }
 
-# The saved plans of create_once() serve the next role with its own rights. (Settings: t/043_settings.pl; read-only
-# transactions: t/046_lagging_standby.pl.)
+# Another role in the session uses the saved plans of create_once() with its own rights. (t/043_settings.pl tests
+# settings, and t/046_lagging_standby.pl tests read-only transactions.)
 for (
 	[ 'a role with rights gets a replay', create_once(1, 0), '1|f', 'SET SESSION AUTHORIZATION teller' ],
 	[ 'a role with rights records a command', create_once(101, 101), '101|t' ],
@@ -51,8 +51,9 @@ SKIP:
 	my $pool = $pooler->{node};
 	my $folder = PostgreSQL::Test::Utils::tempdir();
 
-	# 20 clients send statements with parameters, as drivers do: new values, and commands that others send at the same
-	# time, as one statement or as a transaction that others of the pool wait for.
+	# 20 clients send statements with parameters, as drivers do. They insert new values, and send commands that other
+	# clients send at the same time, both as a single statement and in a transaction for which other clients of the pool
+	# wait.
 	my @generators = (@functions, 'decimal_id', @Functions::independent_names);
 	my $row = join(', ', (map { "idgen.$_()" } @functions, 'decimal_id'), @Functions::independent);
 	ask("CREATE TABLE made AS SELECT $row LIMIT 0; " . join('; ',
@@ -64,8 +65,8 @@ SKIP:
 	append_to_file("$folder/order.sql", '\set number random(1, 60)' . "\nINSERT INTO made SELECT $row;\n"
 		  . "INSERT INTO sent VALUES (pg_backend_pid(), :client_id, :number);\n"
 		  . "$make_order\nBEGIN;\n$make_order\nCOMMIT;\n");
-	# A thread for each client: pgbench prepares a statement without serving its other clients meanwhile, which may have
-	# the sessions that it waits for.
+	# Use one thread for each client. While pgbench waits for a PREPARE, it does not serve the other clients of the same
+	# thread, which may hold the sessions that it waits for.
 	for my $protocol ('simple', 'extended', $pooler->{prepared} ? 'prepared' : ())
 	{
 		ask('TRUNCATE sent, orders; SELECT idgen.trim_creations(0)');
@@ -83,8 +84,7 @@ SKIP:
 
 	is(outcome(create_once(1, 0), node => $pool, user => 'stranger'), '42501', 'a role without rights gets no replay');
 
-	# A client disconnects within a transaction: its session is rolled back or closed
-	# before another client gets it.
+	# A client disconnects within a transaction. Its session is rolled back or closed before another client gets it.
 	my ($client, $other) = map { session(node => $pool) } 1 .. 2;
 	$client->ask('BEGIN; ' . create_once(2001, 2001));
 	$client->disconnect;

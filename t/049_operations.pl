@@ -1,6 +1,7 @@
-# The administrator's tasks in docs/operations.md and docs/security.md, with the statements of the pages: restores of
-# parts of a database, a new installer, the installer's abilities, purges (also while the clock is ahead), and a crash
-# without synchronous_commit. (Whole dumps: t/042_restore.pl; prefixes in them: t/005_text_ids.pl.)
+# Verify the administrator's tasks of docs/operations.md and docs/security.md, with the statements of these pages:
+# restores of parts of a database, a new installer, the abilities of the installer, purges (also while the clock is
+# ahead), and a crash without synchronous_commit. (t/042_restore.pl tests whole dumps, and t/005_text_ids.pl tests the
+# prefixes in dumps.)
 
 use FakeClock;
 use InUse;
@@ -17,7 +18,7 @@ ask("CREATE ROLE $_ LOGIN") for qw(installer new_installer app auditor);
 
 sub as { my ($role, $database, $query) = @_; return outcome($query, user => $role, database => $database) }
 
-# The error messages of a program
+# Return the error messages of a program.
 sub messages { return join("\n", (run_command([@_]))[1] =~ /ERROR:  ([^\n]*)/g) }
 sub new_database { ask("DROP DATABASE IF EXISTS $_[0]"); ask("CREATE DATABASE $_[0] OWNER installer") }
 
@@ -61,7 +62,7 @@ is(restore('target', '--single-transaction'), '', "$exclude: restored");
 is(ask("$register $prefixes; SELECT count(*) FROM app.accounts", 'target'), "acct app.account_id\n1",
 	'... with the prefix of the domain that is there, and the rows');
 
-# restore the structure, or create it by migrations, and then restore the rows
+# Restore the structure or create it by migrations, and then restore the rows.
 dump_of('source');
 new_database('target');
 is(restore('target', '--schema-only'), '', 'the structure is restored');
@@ -73,7 +74,7 @@ ask('TRUNCATE app.accounts', 'target');
 is(restore('target', '--data-only', '--single-transaction'), '', 'without them, the rows are restored');
 is(ask($prefixes, 'target'), 'acct app.account_id, trial staging.trial_id', 'beside the prefixes that are there');
 
-# Staging is refreshed as docs/recipes.md says: without the rows of idgen.
+# Staging is refreshed without the rows of idgen, as described in docs/recipes.md.
 my ($options) = Page->new('recipes')->prose('Tests, fixtures, imports, offline clients')
   =~ /`pg_dump (--data-only .*?)`/;
 ask('TRUNCATE app.accounts; SELECT idgen.create_once_bigint(idgen.uuid_v4(), 8, $$order$$)', 'target');
@@ -146,7 +147,7 @@ is(restore('parts', split / /, $options_of_restore), '', '... and its remedy res
 is(ask($recorded, 'parts'), $before, '... commands and prefixes');
 cmp_ok(ask('SELECT idgen.uuid_v7_ordered()', 'parts'), 'gt', $ordered, '... and marks');
 
-# --- The numbers of a copy ---------------------------------------------------------------
+# --- The node number of a copied database ------------------------------------------------
 ask('LOAD $$idgen$$; ALTER DATABASE parts SET idgen.node_id = 7; ALTER SYSTEM SET idgen.launch_id = 8');
 my $node_id = qr/ALTER DATABASE parts SET "?idgen\.node_id"? TO '7'/;
 $node->command_like([ split(/ /, $_), '--dbname', $node->connstr('parts') ], $node_id,
@@ -157,7 +158,7 @@ $node->backup('copy');
 like(slurp_file($node->backup_dir . '/copy/postgresql.auto.conf'), qr/^idgen\.launch_id = '8'$/m,
 	'a base backup contains that of ALTER SYSTEM');
 
-# --- A table alone, in a database that stays ---------------------------------------
+# --- A single table ----------------------------------------------------------------
 my ($forget) = $backup =~ /(DELETE FROM idgen.creation_identifiers.*?;)/s;
 sub order
 {
@@ -177,7 +178,7 @@ is(ask("$forget " . order(2) . ';' . order(1) . '; SELECT count(*) FROM orders',
 	'the statement of the page removes this command only');
 
 # --- Replacing the installer --------------------------------------------------------
-# in two databases of the server
+# The former installer has the extension in two databases of the server.
 my $grants = q{
 	GRANT SELECT, INSERT (command_id, command_name, entity_id, entity_number, entity_text, request_hash)
 		ON idgen.creation_identifiers TO app};
@@ -223,7 +224,7 @@ sub dump_of_upgrade { return (run_command([ 'pg_dump', '--binary-upgrade', '--sc
 	$node->connstr($_[0]) ]))[0] }
 unlike(dump_of_upgrade('masked'), qr/"\d+"/, 'nor does that of pg_upgrade');
 
-# A superuser, whose right on the schema is recorded
+# If a superuser installs the extension, its privilege on the schema is recorded, too.
 ask("CREATE ROLE administrator SUPERUSER LOGIN; CREATE DATABASE hers");
 is(as('administrator', 'hers', 'CREATE EXTENSION idgen'), '', 'a superuser installs');
 ask('REASSIGN OWNED BY administrator TO CURRENT_USER; DROP OWNED BY administrator; DROP ROLE administrator', 'hers');
@@ -263,7 +264,7 @@ is(ask(q{INSERT INTO uses VALUES (gen_random_uuid()); SELECT 'anything'::user_id
 	'... and the trigger, and the constraint of the domain');
 
 # --- Messages ----------------------------------------------------------------------------
-# "$libdir/" is left out from PostgreSQL 18 on
+# PostgreSQL 18 and later omit "$libdir/" from the message.
 my ($no_library) = grep { /libdir/ } map { $_->[0] } $page->table('Troubleshooting');
 is($no_library, '58P01, `could not access file "$libdir/idgen"`, or `"idgen"`',
 	'the page has the message of a missing library');
@@ -313,8 +314,8 @@ SKIP:
 }
 
 # --- A crash --------------------------------------------------------------------------------
-# Commits are not flushed for ten seconds, unless a transaction asks for it. An unlogged table, which a crash would
-# empty, is refused.
+# Commits are not flushed for ten seconds unless a transaction requests it. An unlogged table is rejected, because a
+# crash would empty it.
 $clock->run_ahead_by(0) if $clock;
 $node->append_conf('postgresql.conf', "synchronous_commit = off\nwal_writer_delay = 10s");
 $node->reload;
@@ -336,7 +337,7 @@ ok((grep { $_->[0] eq "42809, `$session->{message}`" } $page->table('Troubleshoo
 ask('ALTER TABLE idgen.creation_identifiers SET LOGGED', 'source');
 is($session->ask($record), 't', 'until it is logged');
 
-# A SERIALIZABLE call inserts without a search, and so waits only in the insertion.
+# A SERIALIZABLE call inserts without searching first, so it waits only in the insertion.
 my ($altering, $watching) = map { session(database => 'source') } 1 .. 2;
 $altering->ask('BEGIN; ALTER TABLE idgen.creation_identifiers SET UNLOGGED');
 $session->ask('SET default_transaction_isolation = serializable');

@@ -1,13 +1,14 @@
-# ALTER EXTENSION idgen UPDATE from version 1.0 by all update scripts, and by one of this test, which adds a function, a
-# parameter and a column and replaces a function. A database in use and its open sessions continue to work, and so does
-# a database that stays at version 1.0, with the same library. Its dump is restored at the new version.
+# Verify ALTER EXTENSION idgen UPDATE from version 1.0 by all update scripts, and by a script that this test creates.
+# That script adds a function, a parameter and a column, and replaces a function. A database in use and its open
+# sessions must continue to work after the update. A database that stays at version 1.0 must continue to work with the
+# new library, and its dump must be restored at the new version.
 
 use File::Basename qw(basename dirname);
 use InUse;
 use Server;
 
-# The new version is installed into a copy of the server: its programs, which find
-# their files relative to their own location, and links to its files.
+# The new version is installed into a copy of the server. The copy contains the programs, because they find their files
+# relative to their own location, and links to all other files.
 my $copy = PostgreSQL::Test::Utils::tempdir() . '/server';
 my %original;
 for my $folder ('bindir', 'sharedir', 'pkglibdir')
@@ -22,16 +23,16 @@ my $node = PostgreSQL::Test::Cluster->new('updated', install_path => dirname("$c
 $node->init;
 $node->start;
 
-# There is no other base script, so that CREATE EXTENSION runs all update scripts, too.
+# There is no other base script, so CREATE EXTENSION also runs all update scripts.
 is_deeply([ grep { !/--.*--/ } map { basename($_) } glob "$extension/idgen--*.sql" ], ['idgen--1.0.sql'],
 	'the base script is that of 1.0');
 
 InUse::create($node, $_, version => '1.0') for 'shop', 'old_shop';
 
-# Run a query as the application's role in a new session; return its result.
+# Run a query as the application's role in a new session, and return its result.
 sub as_app { my ($database, $query) = @_; return outcome("SET ROLE app; $query", node => $node, database => $database) }
 
-# Sessions that have used all functions before the update
+# These sessions have used all functions before the update.
 my %session = map { $_ => session(node => $node, database => $_) } 'shop', 'old_shop';
 for my $session (values %session)
 {
@@ -41,7 +42,7 @@ for my $session (values %session)
 	die $session->{message} if $session->{sqlstate};
 }
 
-# The lines of objects that existed before; each line begins with the name of its object
+# Return the lines of objects that existed before. Each line begins with the name of its object.
 sub of_old_objects
 {
 	my ($before, $lines) = @_;
@@ -70,17 +71,17 @@ CREATE FUNCTION idgen.entity_of(command_id uuid) RETURNS uuid
         WHERE c.command_id OPERATOR(pg_catalog.=) entity_of.command_id;
     END;
 
--- ordered over all sessions now
+-- typeid() is now ordered over all sessions.
 CREATE OR REPLACE FUNCTION idgen.typeid(prefix text DEFAULT '', clock timestamptz DEFAULT NULL) RETURNS text
     LANGUAGE SQL VOLATILE PARALLEL SAFE
     RETURN idgen.typeid_from_uuid(prefix, idgen.uuid_v7_ordered());
 
--- The default is a constant, so that no row is touched: an INSERT, UPDATE or DELETE, or a
--- rewrite of the table, would run triggers and expressions in indexes as a superuser.
+-- The default is a constant, so that no row is changed. An INSERT, UPDATE or DELETE, or a rewrite of the table, would
+-- run triggers and index expressions as a superuser.
 ALTER TABLE idgen.creation_identifiers ADD COLUMN note text NOT NULL DEFAULT 'none';
 
--- Another parameter: a published signature stays, because dumps grant by it, and columns have it as default. The new
--- one has more arguments, none of them with a default, so that no call is ambiguous.
+-- Add a parameter. The published signature stays, because dumps grant rights by it and column defaults use it. The new
+-- function has more arguments, none of them with a default, so that no call is ambiguous.
 CREATE FUNCTION idgen.short_comb(period interval, prefix_bytes int, run_length int, clock timestamptz, note text)
     RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
@@ -115,7 +116,7 @@ is($node->safe_psql('shop', q{
 
 my $retry = q{SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-00000000000b', 43, 'invoice')};
 
-# Check the new objects in a new session or one that began before the update.
+# Check the new objects in a new session or in a session that began before the update.
 sub check_new_version
 {
 	my ($name, $ask) = @_;
@@ -135,7 +136,7 @@ sub check_new_version
 	}
 }
 
-# so that the grant is the only reason that typeid() works
+# Advance the mark, so that typeid() works only because of the grant.
 $node->safe_psql('shop', q{SELECT setval('idgen.uuid_v7_ordered_mark', last_value + (3600::bigint << 28))
 	FROM idgen.uuid_v7_ordered_mark});
 check_new_version('a new session', sub { as_app('shop', @_) });
@@ -147,7 +148,8 @@ InUse::check_works($node, 'old_shop', 'at version 1.0 with the library');
 is(as_app('old_shop', 'SELECT idgen.entity_of(NULL)'), '42883', 'the old version does not have the new function');
 $_->quit for values %session;
 
-# A dump of 1.0 is restored where the new version is the default: with every right and every default.
+# A dump of version 1.0 is restored on a server whose default version is the new one. Every right and every default must
+# be restored.
 $node->safe_psql('old_shop', q{
 	REVOKE EXECUTE ON FUNCTION idgen.short_comb FROM PUBLIC;
 	GRANT EXECUTE ON FUNCTION idgen.short_comb, idgen.hmac_comb, idgen.check_recent_hmac_id TO app;

@@ -1,6 +1,6 @@
-# pg_upgrade, from this version or from the one in OLD_BINDIR (dev/test-upgrade.sh):
-# databases in use keep their contents, and new identifiers are greater than all before,
-# even if the new server's clock is behind. Settings of ALTER SYSTEM are not transferred.
+# Verify pg_upgrade from this version, or from the version in OLD_BINDIR (see dev/test-upgrade.sh). Databases in use
+# keep their contents, and new identifiers are greater than all before, even if the new server's clock is behind.
+# Settings made by ALTER SYSTEM are not transferred.
 
 use FakeClock;
 use File::Basename qw(dirname);
@@ -14,10 +14,10 @@ my @old_install = defined $ENV{OLD_BINDIR} ? (install_path => dirname($old_bindi
 # pg_upgrade writes into the current directory.
 chdir ${PostgreSQL::Test::Utils::tmp_check} or die "chdir: $!";
 
-# version 18 enables checksums by default
+# PostgreSQL 18 enables checksums by default, so enable them on every version.
 sub new_node { my $node = PostgreSQL::Test::Cluster->new(@_); $node->init(extra => ['--data-checksums']); return $node }
 
-# One database has settings of its own; the other one uses those of the server.
+# One database has its own settings, and the other one uses the settings of the server.
 my $old = new_node('old', @old_install);
 $old->start;
 InUse::create($old, 'shop');

@@ -1,5 +1,5 @@
-# A tenant is a role with CREATEDB and a database of its own. What can it do to the other databases of the server? The
-# test calls all functions that have an effect beyond their database; docs/security.md names them.
+# Verify what a tenant, a role with CREATEDB that owns a database, can do to the other databases of the server. The test
+# calls all functions that have an effect beyond their database, which docs/security.md names.
 
 use Functions;
 use Page;
@@ -12,10 +12,10 @@ my $has_advisor = Functions::install($node, 'postgres');
 add_database('shop');
 my $shop = ask(q{SELECT oid FROM pg_database WHERE datname = 'shop'});
 
-# in the tenant's database, unless another one is given
+# Run SQL as a role, in the tenant's database unless another database is given.
 sub as { my ($role, $sql, $database) = @_; return outcome($sql, user => $role, database => $database // 'theirs') }
 
-# The tenant chooses the OID of its database, here one that shares the tickers of the shop.
+# The tenant chooses the OID of its database. With this OID, the database shares its tickers with the shop.
 is(as('tenant', 'CREATE DATABASE theirs OID ' . ($shop + 64), 'postgres'), '', 'the tenant creates a database');
 is(as('tenant', 'CREATE EXTENSION idgen'), '', '... and the extension in it');
 ask('CREATE DATABASE beside OID ' . ($shop + 65));
@@ -55,13 +55,14 @@ is(as('tenant', $_), '42501', "the tenant cannot run: $_")
 is(as('tenant', q{DROP EXTENSION idgen CASCADE; CREATE EXTENSION idgen; SELECT idgen.permute(1, 'orders')}), '42501',
 	'nor after it has installed it again');
 
-# Only a superuser can grant the tenant EXECUTE, which is for all keys that the database sees.
+# Only a superuser can grant EXECUTE to the tenant. The grant applies to all keys that the tenant's database can find.
 ask("GRANT EXECUTE ON FUNCTION idgen.unmask_uuid_v7 TO tenant", 'theirs');
 like(as('tenant', $unmask), qr/^\d{4}-/, 'with a grant of a superuser, the tenant reads a mask of the shop');
 as('tenant', 'GRANT EXECUTE ON FUNCTION idgen.unmask_uuid_v7 TO clerk');
 is(as('clerk', $unmask), '42501', '... but cannot grant the right to others');
 
-# A function of the superuser for one key does not call functions that the tenant creates in place of the extension.
+# A superuser's function that uses one key does not call functions that the tenant creates in place of the extension's
+# functions.
 ask(q{
 	CREATE FUNCTION permuted(n bigint) RETURNS bigint LANGUAGE sql STABLE SECURITY DEFINER
 	BEGIN ATOMIC
@@ -79,7 +80,7 @@ is(as('tenant', 'SELECT permuted(1)'), '42883', '... but with CASCADE, and then 
 is(as('tenant', 'DROP SCHEMA idgen CASCADE; CREATE EXTENSION idgen'), '', 'the tenant installs the extension again');
 ask("GRANT EXECUTE ON FUNCTION idgen.unmask_uuid_v7 TO tenant", 'theirs');
 
-# The file limits a key to databases by their names, which their owners can change.
+# The key file limits a key to databases by name, but the owners of databases can change these names.
 append_to_file($node->data_dir . '/idgen_keys', "shops 00112233445566778899aabbccddeeff shop\n");
 my $of_shop = $unmask =~ s/'\)\)/', 'shops'))/r;
 like(ask($of_shop, 'shop'), qr/^\d+-/, 'a key of the shop');
@@ -94,7 +95,7 @@ ask('ALTER DATABASE former RENAME TO shop');
 my $ahead = sub {
 	return ask('SELECT extract(epoch FROM idgen.snowflake_timestamp(idgen.snowflake()))::bigint', $_[0]) - time;
 };
-# the values of a ticker without the node number, which are consecutive while they are ahead of the clock
+# The values of a ticker without the node number are consecutive while they are ahead of the clock.
 my $number = 'SELECT id >> 22 << 12 | (id & 4095) FROM idgen.snowflake() id';
 my $set_mark = sub {
 	return "SELECT setval('idgen.snowflake_mark', (extract(epoch FROM now())::bigint + $_[0]) << 28)";
@@ -111,7 +112,7 @@ my $then = as('tenant', $number);
 cmp_ok($then - $first, '>=', 5000, 'the tenant learns how many identifiers the shop has generated');
 cmp_ok($then - $first, '<=', 5010, '... exactly, while they are ahead of the clock');
 
-# The tenant raises the mark as far as the function accepts, again and again, so that the shop waits, however slow the
+# The tenant repeatedly raises the mark as far as the function accepts. The shop must therefore wait, however slow the
 # machine is.
 my $waiting = session(database => 'shop');
 my $pid = $waiting->{pid};
@@ -126,7 +127,8 @@ is(as('tenant', 'SELECT idgen.uuid_v7_ordered() IS NULL, idgen.js_id() IS NULL, 
 	'the other tickers are not concerned');
 
 # --- Shared memory ----------------------------------------------------------------------
-# The tenant's keyed COMBs have prefixes of their own, at the same moment, with or without a clock, for the same area.
+# The tenant's keyed COMBs have different prefixes, even at the same time and for the same area, with or without a
+# clock.
 for my $arguments (q{'orders'}, q{'orders', clock => '2026-01-01'})
 {
 	my $prefix = "SELECT left(idgen.keyed_comb($arguments)::text, 8)";

@@ -1,5 +1,5 @@
-# What a role can do with EXECUTE on a function that uses keys, and how a role can get this right, as docs/security.md
-# says: grants, templates, dumps, and functions of a superuser.
+# Verify what EXECUTE on a function that uses keys allows, and how a role can obtain this right, as described in
+# docs/security.md: by grants, templates, dumps, and functions of a superuser.
 
 use Functions;
 use Page;
@@ -36,30 +36,30 @@ for my $function (sort keys %use)
 		ask("REVOKE EXECUTE ON FUNCTION idgen.$function FROM app");
 	}
 }
-# The prefix of a period of a thousand years is the same as long as the test runs.
+# With a period of 1,000 years, the prefix does not change while the test runs.
 ask('GRANT EXECUTE ON FUNCTION idgen.hmac_comb TO app');
 is(app(q{SELECT left(idgen.hmac_comb('orders', period => '365250 days')::text, 8)}),
 	ask(q{SELECT left(idgen.hmac_comb('orders', period => '365250 days')::text, 8)}),
 	'hmac_comb(): a key of the role has the prefix of those that others generate meanwhile');
 ask('REVOKE EXECUTE ON FUNCTION idgen.hmac_comb FROM app');
 
-# The function of docs/recipes.md gives one area and one key.
+# The function of docs/recipes.md allows one area and one key.
 ask((Page->new('recipes')->blocks('Keys that applications make'))[1] =~ /(CREATE FUNCTION.*?END;)/s);
 is(app(q{SELECT left(new_basket_id()::text, 0) || 'made'}), 'made', 'a function of the superuser makes keys');
 is(app(q{SELECT idgen.hmac_comb('orders')}), '42501', '... of its area only');
 
-# --- Ways to the right --------------------------------------------------------------------
+# --- Ways to obtain the right -------------------------------------------------------------
 my $unmask = "SELECT idgen.unmask_uuid_v7('$guessed') IS NOT NULL";
 sub tenant { my ($database, $sql) = @_; return outcome($sql, user => 'tenant', database => $database) }
 
-# A template
+# A template can contain grants.
 ask('CREATE DATABASE model IS_TEMPLATE true');
 ask('CREATE EXTENSION idgen; GRANT EXECUTE ON FUNCTION idgen.unmask_uuid_v7 TO PUBLIC', 'model');
 is(tenant('postgres', 'CREATE DATABASE copy TEMPLATE model'), '', 'a tenant copies a template');
 is(tenant('copy', $unmask), 't', '... with the grants in it');
 
-# The dump of a tenant, in whose own schema idgen a function has the name of one of the extension, restored into
-# databases with the extension
+# The dump of a tenant is restored into databases that have the extension. In the dump, the tenant's own schema idgen
+# contains a function with the name of an extension's function.
 tenant('postgres', 'CREATE DATABASE theirs');
 tenant('theirs', q{
 	CREATE SCHEMA idgen;
@@ -78,7 +78,7 @@ for ([ carelessly => 't', on_error_stop => 0 ], [ strictly => '42501' ],
 	is(tenant($how, $unmask), $result, '... and ' . ($result eq 't' ? 'gives the tenant the right' : 'gives no right'));
 }
 
-# A function of the superuser with a quoted body, in a database whose owner has installed the extension
+# A superuser's function has a quoted body. The owner of its database has installed the extension.
 tenant('postgres', 'CREATE DATABASE installed');
 tenant('installed', 'CREATE EXTENSION idgen');
 ask(q{
@@ -96,7 +96,8 @@ is(tenant('installed', q{
 is(tenant('installed', 'SELECT quoted(); TABLE callers'), "\n" . ask('SELECT current_user'),
 	'but replaces what one with a quoted body calls as the superuser');
 
-# A trigger, after REVOKE, and that of a superuser on a partitioned table
+# A trigger continues to work after REVOKE. If a superuser creates it on a partitioned table, the owner of the table
+# needs EXECUTE to add a partition.
 my $trigger = q{CREATE TRIGGER check_id BEFORE INSERT ON %s FOR EACH ROW
 	EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'area=orders')};
 my $execute = 'EXECUTE ON FUNCTION idgen.check_recent_hmac_id';

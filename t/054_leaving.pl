@@ -1,5 +1,5 @@
-# A database in use leaves idgen as docs/operations.md says: two sessions insert into all tables meanwhile, and none of
-# their transactions fails. What was stored stays.
+# Verify that a database in use can stop using idgen as described in docs/operations.md. Two sessions insert into all
+# tables meanwhile, and none of their transactions fails. Stored data must not change.
 
 use Page;
 use Server;
@@ -20,7 +20,7 @@ ask(q{
 		FROM (idgen.uuid_v7_floor('2020-01-01 00:00:00+00')) TO (MAXVALUE);
 	SELECT idgen.create_once(idgen.uuid_v4(), idgen.uuid_v7(), 'draft');
 
-	-- Each turn is a transaction, until the table "go" is empty.
+	-- Repeat a transaction until the table "go" is empty.
 	CREATE TABLE go AS SELECT true;
 	CREATE PROCEDURE insert_all() LANGUAGE plpgsql AS $$
 	BEGIN
@@ -33,7 +33,8 @@ ask(q{
 		END LOOP;
 	END $$});
 
-# Before the clients: it locks all tables that use the extension, and could deadlock with them.
+# Do this before the clients start, because DROP EXTENSION locks all tables that use the extension and could deadlock
+# with the clients.
 like(errors('DROP EXTENSION idgen'),
 	qr/ERROR:  2BP01.*default value for column id of table drafts.*trigger drafts_id_is_recent on table drafts/s,
 	'DROP EXTENSION names what uses it');
@@ -57,7 +58,7 @@ let_insert('before');
 for my $statement ($block =~ /(BEGIN;.*?COMMIT;|[^;]+;)\n/gs)
 {
 	my $result;
-	# repeat one that the timeout ends
+	# Repeat a statement that the timeout has ended.
 	wait_until(sub {
 			$result = $leaving->ask($statement);
 			$leaving->ask('ROLLBACK') if $result eq '55P03';

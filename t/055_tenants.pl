@@ -1,6 +1,6 @@
-# Tenants share the table of recorded commands through the function shown in docs/security.md. No tenant gets the answer
-# to a command of another, takes its id, or learns its name. This also holds after a restore, which loses policies and
-# everything else that was added to the table.
+# Verify that tenants can share the table of recorded commands through the function shown in docs/security.md. No tenant
+# receives the answer to a command of another tenant, blocks its command id, or learns its command name. This is also
+# true after a restore, which loses policies and everything else that was added to the table.
 
 use Page;
 use Server;
@@ -12,7 +12,7 @@ ask($_) for 'GRANT SELECT, INSERT ON idgen.creation_identifiers TO application',
 
 sub as { my ($role, $database, $sql) = @_; return outcome($sql, user => $role, database => $database) }
 
-# What was added to the table, and is not dumped
+# Add objects to the table that are not dumped.
 ask(q{
 	SELECT idgen.create_once_bigint(md5(n::text)::uuid, n, 'order') FROM generate_series(1, 3) n;
 	ALTER TABLE idgen.creation_identifiers ENABLE ROW LEVEL SECURITY;
@@ -29,7 +29,7 @@ is(ask($added), 't t t t t', 'the table has additions');
 my $count = 'SELECT count(*) FROM idgen.creation_identifiers';
 is(as('application', 'postgres', $count), '0', 'a policy hides rows');
 
-# The call of a tenant with this command, for an entity of its own
+# Return a tenant's call with this command, for its own entity.
 sub create
 {
 	my ($command, $entity, $name) = @_;
@@ -48,7 +48,7 @@ for my $database ('postgres', 'plain', 'custom')
 	if ($database ne 'postgres')
 	{
 		dump_and_restore($database, 'postgres', $database);
-		# as docs/operations.md warns; PostgreSQL 18 dumps publications of such tables
+		# As docs/operations.md warns, the additions are lost. Only PostgreSQL 18 dumps publications of such tables.
 		is(ask($added, $database), 'f f f f ' . (ask('SHOW server_version_num') >= 180000 ? 't' : 'f'),
 			"$database: the additions to the table are lost");
 		is(as('application', $database, $count), '5', "$database: a role with rights reads what the policy hid");

@@ -1,6 +1,7 @@
-# The key file is created and changed as docs/operations.md says: the remedy for a key that was replaced under its name,
-# and a renamed database. An error in the configuration takes no key away, and the page has the messages. (How a key is
-# replaced: contrib/clients/t/005_keys.pl, t/064_masked_keys.pl.)
+# Verify that the key file is created and changed as described in docs/operations.md. This includes the correction after
+# a key was replaced under its own name, and a renamed database. An error in the configuration does not make a key
+# unavailable, and the page contains the messages. (contrib/clients/t/005_keys.pl and t/064_masked_keys.pl test the
+# replacement of a key.)
 
 use Page;
 use Server;
@@ -17,7 +18,7 @@ ask('CREATE EXTENSION idgen');
 is(ask(q{SELECT count(DISTINCT substr(idgen.hmac_comb_at('2026-01-01', '', name)::text, 1, 8))
 	FROM unnest('{default,shared}'::text[]) name}), '2', 'the commands of the page make two keys');
 
-# Add lines, or remove those of a key.
+# Add lines, or remove the lines of a key.
 sub add_to_file { append_to_file($file, $_[0]) }
 sub remove_from_file
 {
@@ -27,7 +28,7 @@ sub remove_from_file
 	chmod 0600, $file or die;
 }
 
-# Reload, and wait until the session answers the query in another way.
+# Reload, and wait until the session returns the given answer to the query.
 my $session = session();
 sub reload_until
 {
@@ -36,14 +37,14 @@ sub reload_until
 	ok(wait_until(sub { $session->ask($query) eq $answer }), "$answer: $query");
 }
 
-# --- A key that was replaced under its name ---------------------------------------------------------
+# --- A key that was replaced under its own name -----------------------------------------------------
 my $prefix = q{SELECT substr(idgen.hmac_comb_at('2026-01-01', '', '%s')::text, 1, 8)};
 my ($of_old, $of_new) = map { ask(sprintf $prefix, $_) } 'shared', 'default';
 my ($old, $new) = map { slurp_file($file) =~ /^$_ (\w+)$/m } 'shared', 'default';
 remove_from_file('shared');
 add_to_file("shared $new\n");
 reload_until(sprintf($prefix, 'shared'), $of_new);
-# the remedy
+# Correct this as the page describes.
 remove_from_file('shared');
 add_to_file("shared $old\nwrong $new\n");
 reload_until(sprintf($prefix, 'shared'), $of_old);
@@ -58,7 +59,7 @@ ask('ALTER DATABASE shop RENAME TO store');
 is(outcome($of_shop, database => 'store'), '1', 'a renamed one finds it if the line has both names');
 
 # --- An error in the configuration ----------------------------------------------------------------
-# The session says in the log that it has read the configuration.
+# With this setting, the session logs that it has read the configuration.
 my $count = q{SELECT count(idgen.hmac_comb('', 'wrong'))};
 my ($show) = $page->section('The key file') =~ /`(SELECT \* FROM pg_file_settings.*?)`/s;
 $session->ask('SET log_min_messages = debug2');
@@ -76,7 +77,7 @@ reload_until($count, '42704');
 is(ask($show), '', '... until it is corrected');
 
 # --- Messages --------------------------------------------------------------------------------------
-# The error of the last statement is in a row of the page, where "…" stands for any text.
+# Check that a row of the page contains the error of the last statement. In the row, "…" matches any text.
 sub is_in_page
 {
 	my ($sqlstate, $message) = @$session{qw(sqlstate message)};

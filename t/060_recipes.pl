@@ -1,6 +1,6 @@
-# The recipes of docs/recipes.md and docs/migrating.md, and the node numbers in containers of docs/scaling.md, do what
-# the pages say.
-# (t/090_reference.pl pastes them, contrib/clients/t has lists and drivers, t/061_partitions.pl partitions.)
+# Verify that the recipes of docs/recipes.md and docs/migrating.md, and the node numbers in containers of
+# docs/scaling.md, do what the pages say. (t/090_reference.pl pastes the recipes, contrib/clients/t tests lists and
+# drivers, and t/061_partitions.pl tests partitions.)
 
 use Functions;
 use Page;
@@ -11,7 +11,7 @@ $node->start;
 my $recipe = Page->new('recipes');
 my $migrating = Page->new('migrating');
 
-# --- The role that created the extension can run them, or the section names a superuser -----------
+# --- Recipes run as the role that created the extension, unless the section names a superuser -----
 ask('CREATE ROLE installer LOGIN CREATEROLE; CREATE DATABASE owned OWNER installer');
 my $privileged = '';
 for ([ '', '' ], map { my $page = $_; map { [ $page, $_ ] } $page->headings } $recipe, $migrating)
@@ -19,7 +19,8 @@ for ([ '', '' ], map { my $page = $_; map { [ $page, $_ ] } $page->headings } $r
 	my ($page, $heading) = @$_;
 	my $sql = $heading eq '' ? 'CREATE EXTENSION idgen' : join "\n", eval { $page->blocks($heading) };
 	my (undef, $errors) = psql_said("\\set ON_ERROR_STOP off\n$sql", database => 'owned', user => 'installer');
-	# only recipes that fail with 42501, or lack a setting that a superuser makes; pg_partman needs one before version 5
+	# Check only recipes that fail with 42501, or that lack a setting that only a superuser can make. pg_partman before
+	# version 5 requires a superuser.
 	next if $errors !~ /(?:ERROR|WARNING):  42501|ERROR:  55000/ || $heading eq 'pg_partman';
 	$privileged .= "$heading, ";
 	like($page->section($heading), qr/superuser/, "$heading: needs a superuser, and says so") or diag($errors);
@@ -45,7 +46,7 @@ my ($control, $one, $two) = map { session() } 1 .. 3;
 	is($created, 't', 'the first request is to create');
 	is($one->ask("EXECUTE insert_booking('$id', 'first')"), "$id|first", '... and returns its row');
 
-	# a second request, in one statement that waits for the first, and then in two
+	# Send a second request, first as one statement that waits for the first request, and then as two statements.
 	$two->send(qq{SELECT created, b.id FROM idgen.create_once($command, idgen.uuid_v4(), 'create booking',
 		'{"note": "first"}') LEFT JOIN bookings b ON b.id = entity_id});
 	ok($control->poll_waiting($two), 'the second request waits');
@@ -91,7 +92,7 @@ sub payment
 	$one->ask('COMMIT');
 	is($two->ask(payment('running')), $first =~ s/t$/f/r, 'it gets the first answer when that is there');
 
-	# a first attempt that is rolled back, as by a crash before the commit
+	# A first attempt is rolled back, as it would be by a crash before the commit.
 	my $old = q{idgen.short_comb(clock => now() - interval '1 hour')};
 	$one->ask('BEGIN');
 	my $lost = $one->ask(payment('rolled back'));
@@ -130,7 +131,7 @@ sub payment
 	is(ask("SELECT body FROM reports WHERE id = '$old'"), 'then', 'and changes nothing');
 }
 
-# --- Keys that applications make (contrib/clients/t/005_keys.pl has the replacement of a key) ------------------
+# --- Keys that applications make (replacement of a key: contrib/clients/t/005_keys.pl) -------------------------
 {
 	my $heading = 'Keys that applications make';
 	my $insert = 'SET ROLE clerk; INSERT INTO baskets (note) VALUES (1)';
@@ -140,12 +141,12 @@ sub payment
 	is($recipe->outcome($insert), '', 'and one without by the function');
 	is($recipe->outcome(q{SET ROLE clerk; SELECT idgen.hmac_comb('baskets')}), '42501', 'which gives no other keys');
 
-	# (t/009_key_file.pl raises them.)
+	# (t/009_key_file.pl raises these errors.)
 	my ($fails) = $recipe->prose($heading) =~ /(Each INSERT fails .*?\.) /;
 	is(join(' ', $fails =~ /\((\w{5})\)/g), '55000 58P01 42704', 'the errors without the setting, the file, the key');
 }
 
-# --- Tests, fixtures, imports, offline clients: what check_recent_id() refuses, and the ways past it ----------
+# --- Tests, fixtures, imports, offline clients: rejections by check_recent_id(), and exceptions ---------------
 {
 	my $heading = 'Tests, fixtures, imports, offline clients';
 	$recipe->paste($heading);
@@ -185,7 +186,7 @@ my $feed = 'An event feed that loses nothing';
 my $zero = '00000000-0000-0000-0000-000000000000';
 my $reader = session();
 
-# The events that the page's query, or another one, returns from a position: transaction and id of each
+# Return the events after a position that the page's query or another query returns, each with its transaction and id.
 sub events
 {
 	my ($statement, @position) = @_;
@@ -205,7 +206,7 @@ sub events
 	$reader->ask($recipe->prepared($feed)
 		. 'PREPARE naive(bigint, uuid) AS SELECT $1, id FROM events WHERE id > $2 ORDER BY id;');
 
-	# The first transaction inserts the first event and the last, and is committed last.
+	# The first transaction inserts both the first event and the last event, and is committed last.
 	$one->ask("BEGIN; $insert");
 	$two->ask($insert);
 	my ($early) = events('naive', 0, $zero);
@@ -260,7 +261,8 @@ sub events
 	like(ask("EXPLAIN (COSTS OFF) SELECT FROM shown_customers WHERE public_id = '$id'"), qr/^Seq Scan on customers/,
 		'a condition on the prefixed id reads the whole table');
 
-	# malformed ids, and AND, which does not determine the order of evaluation
+	# Malformed ids raise an error. An additional condition with AND does not prevent this, because AND does not
+	# determine the order of evaluation.
 	is($recipe->outcome("SELECT FROM customers WHERE id = $_->[0]"), $_->[1], "$_->[0]: $_->[1]")
 	  for [ q{idgen.prefixed_id_to_uuid('cust_-', 'cust') AND idgen.is_prefixed_id('cust_-', 'cust')}, '22P02' ],
 	  [ q{idgen.prefixed_id_to_uuid('acct_03cu7ltbh43kmxopehhx215t7', 'cust')}, '23514' ];
@@ -319,10 +321,10 @@ sub events
 # --- From another extension, from another database ------------------------------------------
 my %exists = map { $_ => 1 } split /\n/, ask(q{SELECT proname FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace});
 
-# An expression of the page, with the schema before idgen's functions
+# Return an expression of the page, with the schema before the names of idgen's functions.
 sub qualified { return $_[0] =~ s/^`|`$//gr =~ s/\b(\w+)(?=\()/$exists{$1} ? "idgen.$1" : $1/ger }
 
-# The result of an expression for a value
+# Return the result of an expression for a value.
 sub value
 {
 	my ($expression, $type, $value, $column) = @_;
@@ -332,7 +334,7 @@ sub value
 
 my @extensions = $migrating->table('From another extension');
 
-# What the page has in place of another extension's function
+# Return the page's replacement for a function of another extension.
 sub here
 {
 	my ($there) = @_;
@@ -351,7 +353,7 @@ sub here
 			FROM (SELECT uuidv7() UNION ALL SELECT idgen.uuid_v7() FROM generate_series(1, 100)) v(id)}), 't',
 		'PostgreSQL 18 reads the same') if $node->pg_version >= 18;
 
-	# as published by these projects
+	# The following values were published by these projects.
 	my ($twitter, $discord) = map { here('Twitter') =~ s/`, epochs.*//r =~ s/epoch/'$_'/r }
 	  here('Twitter') =~ /(\d{4}-\S+ \S+\+00)/g;
 	my $pgedge = (here('pgEdge') =~ /, `(.*)`/)[0];
@@ -369,7 +371,8 @@ sub here
 			'018570bb-4a7d-7000-8000-000000000000', 'instant' ],
 		[ here('uuid_v7_to_timestamptz'), uuid => '018570bb-4a7d-7000-8000-000000000000',
 			'2023-01-02 04:26:40.637+00' ],
-		# TimescaleDB's reference, which shows 1 us less, as before its issue 8875 was solved in version 2.24
+		# TimescaleDB's reference has a value that is 1 us smaller, from before its issue 8875 was fixed in version
+		# 2.24.
 		[ here('to_uuidv7_boundary'), timestamptz => '2025-09-04 11:01+02', '019913f5-30e0-7000-8000-000000000000',
 			'instant' ],
 		[ here('uuid_timestamp_micros'), uuid => '019913ce-f124-7835-96c7-a2df691caa98',
@@ -384,10 +387,10 @@ sub here
 		# Perl's Twitter::ID
 		[ $twitter, bigint => '474971393852182528', '2014-06-06 17:49:39.493+00' ],
 		[ 'snowflake_node(id)', bigint => '474971393852182528', 129 ],
-		# twilight_util::snowflake, and discord-snowflake of npm
+		# twilight_util::snowflake, and the npm package discord-snowflake
 		[ $discord, bigint => '105484726235607040', '2015-10-19 01:58:38.546+00' ],
 		[ 'snowflake_node(id)', bigint => '90339695967350784', 3 ],
-		# made as by the function in "Sharding & IDs at Instagram": a second after the epoch, shard 5
+		# Computed like the function in "Sharding & IDs at Instagram", for a second after the epoch and shard 5
 		[ here('Instagram'), bigint => $instagram, '2011-08-24 21:07:02.721+00' ],
 		[ $shard, bigint => $instagram, 5 ], [ $counter, bigint => $instagram, 7 ])
 	{
@@ -401,7 +404,8 @@ sub here
 			) v(instant)) v WHERE instant = $time_of AND left(id::text, 18) = left(($boundary)::text, 18)}),
 		3000, 'TimescaleDB: the microseconds are exact');
 
-	# as ramsey/uuid makes them: the digits of the seconds and five more, as a number of 48 bits
+	# This is how ramsey/uuid generates these UUIDs: the digits of the seconds and five more digits form a number of 48
+	# bits.
 	my ($bound, $time) = $section =~ /`id >= (rpad\(.*?)`, time: `(.*?)`/;
 	my $ordered = join '-', unpack 'A8 A4', sprintf '%012x', '1700000000' . '12345';
 	is(value($bound, 'timestamptz', '2023-11-14 22:13:20.123459+00', 'start'), "$ordered-0000-0000-000000000000",
@@ -422,9 +426,9 @@ sub here
 	}
 }
 
-# Each expression of the tables returns the example beside it. Those of base64url, shortuuid, TSID, xid and KSUID are of
-# taskcluster/slugid.py (test.py), skorokithakis/shortuuid (test_shortuuid.py), tsid-ts (README.md, with the time of its
-# definition), rs/xid (id_test.go) and segmentio/ksuid (README.md).
+# Each expression of the tables returns the example beside it. The examples for base64url, shortuuid, TSID, xid and
+# KSUID were taken from taskcluster/slugid.py (test.py), skorokithakis/shortuuid (test_shortuuid.py), tsid-ts
+# (README.md; the time follows from its definition), rs/xid (id_test.go) and segmentio/ksuid (README.md).
 {
 	my @rows = grep { ($_->[2] // '') =~ /→/ } $migrating->table('From another database');
 	is(scalar @rows, 15, 'the page has other databases');
@@ -445,12 +449,12 @@ sub here
 	my ($command) = $scaling->blocks('In containers', 'sh');
 	my $folder = PostgreSQL::Test::Utils::tempdir();
 
-	# The image's entry point ends with the command that it is given.
+	# The image's entry point executes the command that it is given.
 	append_to_file("$folder/docker-entrypoint.sh", qq{#!/bin/sh\necho "\$@"\n});
 	chmod 0755, "$folder/docker-entrypoint.sh";
 	is(`PATH=$folder:\$PATH HOSTNAME=db-3 sh -c '$command'`, "postgres -c idgen.node_id=3\n", 'a pod gets its ordinal');
 
-	# This table stands in for that of Citus.
+	# Create the table that Citus provides, because Citus is not installed here.
 	ask('CREATE TABLE pg_dist_local_group (groupid int); INSERT INTO pg_dist_local_group VALUES (7)');
 	ask((grep { /pg_dist_local_group/ } $scaling->blocks('Node numbers on Citus'))[0]);
 	ok($node->poll_query_until('postgres', 'SELECT idgen.snowflake_node(idgen.snowflake()) = 8'),

@@ -1,6 +1,6 @@
-# Partitions by a uuid_v7() (other keys: sql/within.sql, sql/within_numbers.sql), by creation
-# time, and with pg_partman 5.2 or later, where it is installed. Every row is in the
-# partition of its time, and a query reads no other. The SQL is that of docs/recipes.md.
+# Verify the partitions of docs/recipes.md: by a uuid_v7(), by creation time, and with pg_partman 5.2 or later, if it is
+# installed. Every row is in the partition of its time, and a query reads no other partition. (sql/within.sql and
+# sql/within_numbers.sql test partitions by other keys.)
 
 use Page;
 use Server;
@@ -32,7 +32,7 @@ ask($shipments);
 like(ask($shipments =~ /^(EXPLAIN .*)/ms), qr/\A(?!.*(_2026_10|_default)).*shipments_2026_11/s,
 	'created_near: a query for an id reads only its partition');
 
-# 365 partitions of a day, and rows of clients whose clocks are wrong by up to 15 minutes
+# There are 365 daily partitions. The rows are from clients whose clocks are wrong by up to 15 minutes.
 ask(q{
 	DROP TABLE shipments_2026_10, shipments_2026_11, shipments_default;
 	SELECT format('CREATE TABLE shipments_%s PARTITION OF shipments FOR VALUES FROM (%L) TO (%L)',
@@ -89,22 +89,22 @@ SKIP:
 	my ($setup, $retention) = $visits =~ /^(.*?)^(UPDATE.*)/ms;
 	my ($maintain, $move_default) = $calls =~ /^(CALL.*?)^(SELECT.*)/ms;
 
-	# The number of rows outside the partition that is named after their day, and the days of all partitions
+	# The number of rows that are not in the partition named after their day, and the days of all partitions
 	my $misplaced = q{SELECT count(*) FROM visits
 		WHERE tableoid::regclass::text NOT IN ('visits_default',
 			'visits_p' || to_char(idgen.uuid_timestamp(id), 'YYYYMMDD'))};
 	my $days = q{SELECT string_agg(right(relid::text, 8), ' ' ORDER BY relid::text) FROM pg_partition_tree('visits')
 		WHERE isleaf AND relid::text !~ 'default'};
 
-	ask("BEGIN; $setup COMMIT");    # on one day
+	ask("BEGIN; $setup COMMIT");    # The date does not change within the transaction.
 	my ($first) = split / /, ask($days);
 
-	# Days, counted from the day on which the partitions were made
+	# Return days, counted from the day on which the partitions were created.
 	my $days_from = sub { return ask("SELECT string_agg(to_char(date '$first' + 3 + i, 'YYYYMMDD'), ' ')
 		FROM generate_series($_[0], $_[1]) i") };
 	is(ask($days), $days_from->(-3, 2), 'partitions from three days ago to two days ahead');
 
-	# Rows of a month: some are before or behind all partitions.
+	# Insert the rows of a month. Some are before or after the range of all partitions.
 	ask(qq{INSERT INTO visits SELECT idgen.uuid_v7(timestamptz '$first' - interval '12 days' + i * interval '1 hour')
 		FROM generate_series(0, 719) i});
 	is(ask($misplaced), 0, 'each row is in the partition of its day, or in the default one');
@@ -114,7 +114,7 @@ SKIP:
 	{
 		skip 'partition_data_time() knows uuid and text from pg_partman 5.3 on', 1 unless at_least(3);
 
-		# until there is nothing left to move, as the page says
+		# Repeat this until there are no rows left to move, as described on the page.
 		wait_until(sub { ask($move_default) == 0 }) or die 'it does not end';
 		is(ask("SELECT count(*) FROM ONLY visits_default; $misplaced; SELECT count(*) FROM visits"), "0\n0\n720",
 			'the default partition is emptied, and no row is lost');
@@ -122,7 +122,7 @@ SKIP:
 	}
 	ask('DELETE FROM visits_default');
 
-	# What the maintenance has to do is set by data: more partitions ahead, and rows older than the retention.
+	# Give the maintenance something to do: more partitions ahead, and rows older than the retention.
 	$retention =~ s/'30 days'/'2 days'/ or die;
 	ask("UPDATE partman.part_config SET premake = 20; $retention");
 	ask($maintain);
@@ -132,7 +132,7 @@ SKIP:
 	is(ask(q{INSERT INTO visits DEFAULT VALUES RETURNING tableoid::regclass::text ~ '_p\d+$'}), 't',
 		'a new row has its partition');
 
-	# ULIDs, with the functions that the page names
+	# Partition by ULIDs with the functions that the page names.
 	my ($encoder, $decoder) = $recipe->section('pg_partman') =~ /are `(idgen\.ulid\w+)`\s+and\s+`(.*?)`/;
 	my ($clicks) = $setup =~ /(CREATE TABLE.*)/s;
 	ask($clicks =~ s/public\.visits/public.clicks/gr =~ s/id uuid/id text COLLATE "C"/r

@@ -1,6 +1,7 @@
-# "Work outside the database" of docs/recipes.md does what the page says: each state, with two workers that both believe
-# that they hold the lease; and under a load of eight workers, which are killed at each step, or continue after another
-# one has taken over. Each command has one answer, and one effect at a provider that honours keys.
+# Verify that "Work outside the database" of docs/recipes.md does what the page says. The tests cover each state, two
+# workers that both believe that they hold the lease, and a load of eight workers, which are killed at each step or
+# continue after another worker has taken over. Each command has one answer, and one effect at a provider that honours
+# keys.
 
 use Load;
 use Page;
@@ -17,8 +18,8 @@ my ($shown) = $recipe->paste($heading);
 like($shown, qr/^claimed\|.*\nin progress\|/m, 'the page shows a claim, and a second request');
 my $prepared = $recipe->prepared($heading);
 
-# Two providers, whose effects are committed whatever becomes of the caller. The one that honours keys refuses a call
-# (no answer) while another one with the key runs, and repeats the answer of an earlier one.
+# The providers commit their effects, whatever happens to the caller. A provider that honours keys returns no answer
+# while another call with the same key is running, and repeats the answer of an earlier call.
 ask('CREATE DATABASE provider');
 ask(q{
 	CREATE TABLE effects (key uuid, reference uuid, honoured bool,
@@ -42,14 +43,14 @@ sub claim
 	return "claim_charge('$tenants$with{tenant}', '$key', $with{amount}, '$with{lease}', '$with{keep}')";
 }
 
-# The state and fence of a request, or its error
+# Return the state and fence of a request, or its error.
 sub state_sql { return 'SELECT state, fence FROM ' . claim(@_) }
 sub state_of { return $recipe->outcome(state_sql(@_)) }
 
-# A claim's command and charge
+# Return the command and charge of a claim.
 sub ids_of { return map { "'$_'" } split /\|/, ask('SELECT command, charge FROM ' . claim(@_)) }
 
-# How many rows a statement of the page changes
+# Return the number of rows that a statement of the page changes.
 sub changed { my ($statement, @values) = @_; local $" = ', '; return ask("$prepared EXECUTE $statement(@values);
 	\\echo :ROW_COUNT") }
 
@@ -108,7 +109,7 @@ my ($one, $two) = map { session() } 1 .. 2;
 
 # --- Open transactions ----------------------------------------------------------------------
 {
-	# No request waits, except for the first claim: waiting ends with 55P03.
+	# Only a first claim makes other requests wait, and such a wait ends with 55P03.
 	$one->ask('BEGIN; ' . state_sql('open'));
 	is($two->ask(state_sql('open')), '55P03', 'a first claim that is not committed');
 	$one->ask('COMMIT');
@@ -145,8 +146,9 @@ my ($one, $two) = map { session() } 1 .. 2;
 }
 
 # --- Under load -----------------------------------------------------------------------------
-# What becomes of the worker whose claim of a command is committed first: it is killed at a step, or is late, that is,
-# waits until another one has taken over, and continues. Each fifth claim is lost before its commit.
+# These faults happen to the worker whose claim of a command is committed first. It is killed at a step, or it is late,
+# which means that it waits until another worker has taken over and then continues. Every fifth claim is lost before its
+# commit.
 my @faults = qw(after_claim in_call after_call before_answer after_answer late_call late_answer none);
 my $folder = PostgreSQL::Test::Utils::tempdir();
 ask('TRUNCATE effects', 'provider');
@@ -154,12 +156,14 @@ ask(q{
 	TRUNCATE charges, refunds;
 	DELETE FROM idgen.creation_identifiers;
 	CREATE SEQUENCE claims;
-	-- What workers were told about commands, whose numbers are keys and amounts; how many rows their answers changed
+	-- The table records what workers were told about commands, and how many rows their answers changed. The number of a
+	-- command is also its key and amount.
 	CREATE TABLE told (n int, body numeric, state text, charge uuid, fence bigint, answer jsonb, fault text,
 		stored int);
 	CREATE INDEX ON told (n);
-	-- One of the first eight commands whose answer was not returned yet. Two workers choose claimed commands only, so
-	-- that not all are late. Leases become longer, so that a slow machine stores answers, too.
+	-- Choose one of the first eight commands that have not been answered yet. Two of the workers choose only claimed
+	-- commands, so that not all workers are late. Each lease of a command is longer than the previous one, so that
+	-- answers are stored even on a slow machine.
 	CREATE FUNCTION request(worker text, OUT n int, OUT body numeric, OUT lease interval, OUT level text) LANGUAGE sql
 	BEGIN ATOMIC
 		SELECT coalesce(n, 1), coalesce(n, 1) + CASE WHEN worker = 'retry' AND fence > 0 AND random() < 0.1 THEN 0.5
@@ -181,7 +185,7 @@ ask(q{
 		END LOOP;
 	END $$} =~ s/COMMANDS/$commands/r);
 
-# Lines of a worker's script, whose variables have the names of the faults
+# Return lines of a worker's script. Its variables have the names of the faults.
 sub killed_at
 {
 	my ($step, $then) = (@_, '');
@@ -255,11 +259,11 @@ is(ask(q{SELECT count(*), count(DISTINCT n), count(DISTINCT charge), count(DISTI
 	join('|', ($commands) x 4) . "\n$commands", 'each command has one charge, and one answer');
 
 # --- Effects --------------------------------------------------------------------------------
-# Five of the faults are followed by another worker's call, which is another effect if the provider ignores keys.
+# After five of the faults, another worker calls the provider, which causes another effect if the provider ignores keys.
 my ($several, $all) = $recipe->prose($heading) =~ /at least (\d+) of (\d+) commands had several/;
 is("$several of $all", 5 * $commands / 8 . " of $commands", 'the page has the figure of this test');
 my $ignored = '(SELECT key, count(*) AS effects FROM effects WHERE NOT honoured GROUP BY key) ignored';
-# The last calls may still run.
+# The last calls may still be running.
 ok($node->poll_query_until('provider', qq{
 	SELECT count(*) = $commands AND count(*) FILTER (WHERE effects > 1) >= $several
 		AND (SELECT count(DISTINCT key) = $commands FROM effects WHERE honoured) FROM $ignored}),

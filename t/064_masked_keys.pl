@@ -1,4 +1,4 @@
-# Masked keys behind a view, for a role that has no right on the tables, as docs/masks.md has them.
+# Verify masked keys behind a view, as described in docs/masks.md, for a role that has no privileges on the tables.
 
 use Masks;
 use Page;
@@ -11,8 +11,8 @@ my @headings = ('A table behind a view', 'A client that brings the identifier', 
 my $v4 = q{'2463c780-7fca-4def-8c3f-7b1a2c4d5e6f'};
 my $v7 = q{'018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f'};
 
-# What psql prints for a statement after the page's PREPARE statement, and the same for UPDATE and DELETE: rows, and the
-# command's tag
+# tags() returns what psql prints for a statement: rows, and the command's tag. The page's PREPARE statement is executed
+# first, and so are two statements with the same condition for UPDATE and DELETE.
 my $prepared = $recipe->prepared($headings[0]);
 my ($condition) = $prepared =~ /(WHERE .*)/;
 $prepared .= "\nPREPARE change_letter(uuid, text) AS UPDATE letters_stored SET receiver = \$2 $condition"
@@ -22,7 +22,7 @@ sub tags
 {
 	my ($sql) = @_;
 
-	# safe_psql is quiet, and shows no tags
+	# safe_psql uses psql's quiet mode, which does not print tags.
 	my ($rows, $errors) = run_command([ 'psql', '-XAt', '-d', $node->connstr('postgres'), '-v', 'VERBOSITY=sqlstate',
 			'-c', $prepared, '-c', $sql ]);
 	return ($rows =~ s/^PREPARE(\n|\z)//gmr) . $errors;
@@ -68,7 +68,7 @@ is(ask(qq{SELECT receiver, idgen.mask_uuid_v7(id) = '$known' FROM letters_stored
 	'seven')}),
 	'7|t', 'writes go to the rows');
 
-# A client that brings the identifier: a role that may call the function only, whose owner has two rights
+# The client brings the identifier. Its role may only call the function, whose owner has two privileges.
 $recipe->paste($headings[1]);
 ask('CREATE ROLE creator; GRANT INSERT ON letters_stored TO creator;
 	GRANT EXECUTE ON FUNCTION idgen.unmask_uuid_v7 TO creator; ALTER FUNCTION create_letter OWNER TO creator;
@@ -116,7 +116,7 @@ for (map({ "${_}_letter('$known')" } qw(find delete)), "change_letter('$known', 
 like(tags($recipe->prepared($headings[2]) . ' EXPLAIN (COSTS OFF) EXECUTE find_bill(1)'), qr/bills_stored_pkey/,
 	'and so does find_bill');
 
-# A key that is replaced under its name: a cursor returns masks under both
+# A key is replaced under its own name. A cursor then returns masks under both keys.
 ask('CREATE TABLE many AS SELECT idgen.uuid_v7() AS id FROM generate_series(1, 100)');
 my $reader = session();
 my $mask = q{idgen.mask_uuid_v7('018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f')};
@@ -127,7 +127,7 @@ ok($masks->reload($reader, "default $Masks::key{other}\n"), 'the key is another 
 isnt($reader->ask('FETCH FROM masks'), $before, '... for the next rows of the cursor, too');
 $reader->quit;
 
-# Numbers of a table that has rows
+# The masked numbers are added to a table that already has rows.
 my ($default) = $recipe->prose('Masked numbers') =~ /`(DEFAULT 2000 \+ .*?)`/ or die 'no default';
 ask("CREATE SEQUENCE bill_numbers; CREATE TABLE numbers (number bigint PRIMARY KEY $default);
 	INSERT INTO numbers SELECT generate_series(1, 2000); INSERT INTO numbers SELECT FROM generate_series(1, 2000)");

@@ -1,6 +1,6 @@
-# Tests idgen on Citus, if it is installed (dev/test-citus.sh). A coordinator and two workers all accept clients and
-# evaluate defaults, so each needs its own number. Recorded commands are kept in a distributed table, a reference table,
-# or a table on each node. The statements are those of docs/scaling.md.
+# Verify idgen on Citus, if it is installed (see dev/test-citus.sh). A coordinator and two workers all accept clients
+# and evaluate defaults, so each of them needs its own number. Recorded commands are stored in a distributed table, a
+# reference table, or a table on each node. The statements are those of docs/scaling.md.
 
 use Page;
 use Server qw(append_to_file errors init_server is like note ok plan run_command cmp_ok done_testing);
@@ -15,10 +15,10 @@ my @nodes;
 
 sub ask { my ($node, $sql, $database) = @_; return $node->safe_psql($database // 'postgres', $sql) }
 
-# The results of a query on all nodes
+# Return the results of a query on all nodes.
 sub everywhere { my ($sql, $database) = @_; return join(' ', map { ask($_, $sql, $database) } @nodes) }
 
-# The message and the fields of an error, or ''
+# Return the message and the fields of an error, or ''.
 sub error_of { my ($node, $sql, $database) = @_; return errors($sql, node => $node, database => $database) }
 
 sub start_node
@@ -30,7 +30,7 @@ sub start_node
 	$nodes[-1]->start;
 }
 
-# Make the database on a node, unless it is "postgres", and add the node.
+# Create the database on a node, unless it is "postgres", and add the node.
 sub add_to_database
 {
 	my ($node, $database) = @_;
@@ -71,7 +71,7 @@ is(ask($nodes[0], $find_faults), '7|' . addresses(@nodes),
 ask($nodes[0], 'ALTER DATABASE postgres RESET idgen.node_id');
 
 # --- Default keys -------------------------------------------------------------
-# "made_by" is not unique by a constraint, and names the node that evaluated the defaults.
+# No constraint makes "made_by" unique. Its value contains the number of the node that evaluated the defaults.
 my %columns = (short_comb => 'uuid', snowflake => 'bigint', ulid => 'text COLLATE "C"');
 for my $key (sort keys %columns)
 {
@@ -145,7 +145,7 @@ like(error_of($nodes[0], 'UPDATE short_comb SET made_by = idgen.snowflake()'), q
 	'UPDATE cannot call a generator');
 
 # --- Recorded commands ----------------------------------------------------------
-# A retry of each command, and a call with another request, through the nodes in turn
+# Check a retry of each command and a call with another request, through the nodes in turn.
 sub check_commands
 {
 	my ($database, @executing) = @_;
@@ -178,8 +178,8 @@ sub check_commands
 	ask($executing[0], 'SELECT idgen.trim_creations(0)', $database);
 }
 
-# Nine sessions on all nodes send each command at the same time, and again after an
-# error. During every tenth command, a worker crashes and restarts.
+# Nine sessions on all nodes send each command at the same time, and send it again after an error. During every tenth
+# command, a worker crashes and restarts.
 sub create_concurrently
 {
 	my ($database, $commands) = @_;
@@ -218,7 +218,7 @@ sub create_concurrently
 	cmp_ok(scalar keys %errors, '>', 0, "$database: a worker crashed meanwhile: " . join(' ', %errors));
 	$_->quit for @senders;
 
-	# Citus ends the transactions that a crash left prepared.
+	# Citus finishes the transactions that a crash left prepared.
 	$_->poll_query_until($database, 'SELECT count(*) = 0 FROM pg_prepared_xacts') or die 'not recovered' for @nodes;
 	is( ask($nodes[0], q{SELECT count(*), count(DISTINCT command), count(entity_id) FROM (TABLE orders OFFSET 0) o
 				LEFT JOIN (TABLE idgen.creation_identifiers OFFSET 0) c ON command_id = command AND entity_id = id},
@@ -239,7 +239,7 @@ for my $database ('reference', 'postgres')
 	create_concurrently($database, 20);
 }
 
-# How many of 40 calls succeed, for known commands and new ones, while a worker is down
+# Return how many of 40 calls succeed for known commands and for new commands, while a worker is down.
 sub successes
 {
 	my ($database) = @_;

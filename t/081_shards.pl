@@ -1,6 +1,6 @@
-# Two servers that share tables, as docs/scaling.md describes them: as foreign partitions
-# of postgres_fdw, in which each server inserts, and as independent servers among which the
-# client chooses by a hash of the key. No identifier repeats over both.
+# Verify two servers that share tables, as described in docs/scaling.md. In the first setup, the tables have foreign
+# partitions (postgres_fdw), and each server inserts. In the second setup, the servers are independent, and the client
+# chooses a server by a hash of the key. No identifier occurs on both servers.
 
 use Digest::SHA qw(sha256_hex);
 use Page;
@@ -25,7 +25,8 @@ sub sqlstate { my ($node, $query) = @_; return outcome($query, node => $node) }
 # --- Foreign partitions -----------------------------------------------------
 my ($create, $ranges) = $page->blocks('Shards by postgres_fdw');
 
-# The block of the page for the east, or with local and foreign partitions exchanged.
+# Return the block of the page for the east, or the same block for the west, with local and foreign partitions
+# exchanged.
 sub for_place
 {
 	my ($place, $block) = @_;
@@ -112,7 +113,7 @@ for my $key ('visits snowflake', 'accounts uuid_v7')
 		"$table: a key on the wrong server is an error");
 }
 
-# Clients send the same commands, each with entities of its own, which have the shard of the command.
+# Several clients send the same commands, each with its own entities. The entities are on the same shard as the command.
 my ($new_key) = $tables =~ /^(SELECT id FROM .*);/m;
 my @commands = split /\n/, ask($west, 'SELECT idgen.uuid_v7() FROM generate_series(1, 20)');
 my %entities;
@@ -128,7 +129,7 @@ is_deeply([ map { values %{ $entities{$_} } } @commands ], [ (2) x @commands ],
 	'all clients get the same entity for a command');
 
 # --- Node numbers -----------------------------------------------------------
-# (Two nodes at the same time: t/010_ticker_sessions.pl.)
+# (t/010_ticker_sessions.pl tests two nodes at the same time.)
 my ($loop) = $page->blocks('Node numbers', 'sh');
 $loop =~ s/for host in .*;/sprintf 'for port in %s %s;', $east->port, $west->port/e;
 $loop =~ s/-h "\$host" -d app/sprintf q{-h '%s' -p $port -d postgres}, $east->host/e;

@@ -1,7 +1,6 @@
-# The documents: SQL blocks can be pasted into psql, and raise only the errors that they
-# announce ("error 23514"); links lead to a file and heading. docs/reference.md and the
-# page of the advisor document every SQL object, with the signatures, columns and results
-# ("-- →") that they have.
+# Verify the documents. SQL blocks can be pasted into psql, and raise only the errors that they announce ("error
+# 23514"). Links lead to an existing file and heading. docs/reference.md and the page of the advisor document every SQL
+# object, with its actual signature and columns, and with the results that the examples return ("-- →").
 
 use File::Basename qw(dirname);
 use Functions;
@@ -17,9 +16,9 @@ ask('CREATE EXTENSION idgen_advisor CASCADE; CREATE ROLE newcomer LOGIN');
 ask("CREATE ROLE $_") for qw(app janitor developer tenant_1 tenant_2);
 
 # --- Functions ---------------------------------------------------------------
-# A signature is "name(arguments) → result", in a block of "text"; "as other" stands for
-# the arguments, or first columns, of another function. The server reads each as that of a function in the schema
-# "manual", so that types and defaults can be written in any way that it accepts.
+# A signature has the form "name(arguments) → result", in a block of type "text". "as other" means the same arguments,
+# or first columns, as another function. Each signature is used to create a function in the schema "manual", so the page
+# can write types and defaults in any form that the server accepts.
 my $signatures = join "\n", $page =~ /^```text\n(.*?)^```/msg;
 $signatures =~ s/\n +/ /g;
 my $create = 'CREATE SCHEMA manual; SET check_function_bodies = off; SET search_path = idgen, pg_catalog;';
@@ -47,8 +46,9 @@ my @written = split /\n/, ask(sprintf $signatures_of, 'manual');
 cmp_ok(scalar @real, '>', 100, 'there are functions');
 is_deeply(\@written, \@real, 'every function is documented, with its signature, except those that are internal');
 
-# The section of a function, or the text before the sections of its kind, has the function's SQLSTATEs of
-# t/lib/Functions.pm, except those that all functions raise; t/003_properties.pl compares them with what it raises.
+# The SQLSTATEs in t/lib/Functions.pm must be in the section of the function, or in the text before the sections of its
+# kind, except for the SQLSTATEs that all functions raise. t/003_properties.pl compares the list with the errors that a
+# function raises.
 my (%section_of, $intro);
 for my $section (split /^(?=##)/m, $page)
 {
@@ -62,14 +62,14 @@ for my $function (grep { $_->{kind} ne 'advisor' } @Functions::functions)
 		"$name: its section has the errors @errors") if @errors;
 }
 
-# Each generator has a row in the table of the page about choosing.
+# The table in docs/choosing.md must have a row for each generator.
 my $rows = join "\n", map { $_->[0] } Page->new('choosing')->table('All keys');
 my @generators = map { $_->{name} } grep { $_->{kind} =~ /^(generator|ticker)$/
   || $_->{name} eq 'hmac_comb' } @Functions::functions;
 is_deeply([ grep { $rows !~ /`$_\(/ } @generators ], [], 'docs/choosing.md has each generator');
 
-# What each reader returns for identifiers of other schemes is in a test, or on the page; except those that write any
-# uuid or number in another form, and those that are not for identifiers.
+# A test or the page must contain the result of each reader for identifiers of other schemes. Exceptions are functions
+# that convert any uuid or number to another form, and functions that do not take identifiers.
 my $tried = slurp_file('sql/other_schemes.sql') . slurp_file('sql/keys.sql')
   . Page->new('reference')->section('Identifiers of other schemes');
 my $others = qr/^(?:uuid_(?:variant|v5|to_base|smaller|larger)|min|max|bigint_to_base|prefixed_id_from_uuid
@@ -79,7 +79,7 @@ is_deeply([ grep { $tried !~ /\b$_\b/ && !/$others/ } map { $_->{name} }
 		  && $_->{name} ne 'hmac_comb' }
 		@Functions::functions ], [], 'each reader was given identifiers of other schemes');
 
-my $called_early = qr/^is_(?:ulid|object_id)$/;    # by the ranges of texts
+my $called_early = qr/^is_(?:ulid|object_id)$/;    # They are used for the ranges of texts.
 for my $script (glob 'idgen--*.sql')
 {
 	my @in_script = grep { !/^internal_|$called_early/ }
@@ -111,14 +111,14 @@ is(join("\n", sort @settings),
 	'every setting is documented');
 
 # --- SQL in all documents --------------------------------------------------------
-# Blocks that cannot be pasted: statements of drivers, which contrib/clients/t/002_parameters.pl covers, those that need
-# other roles, extensions or servers, which t/025_cron.pl, t/049_operations.pl, t/054_leaving.pl, t/055_tenants.pl,
-# t/060_recipes.pl, t/061_partitions.pl, t/080_citus.pl and t/081_shards.pl cover.
+# These blocks cannot be pasted. Some are statements of drivers, which contrib/clients/t/002_parameters.pl tests. The
+# others need other roles, extensions or servers, and are tested by t/025_cron.pl, t/049_operations.pl,
+# t/054_leaving.pl, t/055_tenants.pl, t/060_recipes.pl, t/061_partitions.pl, t/080_citus.pl and t/081_shards.pl.
 my $not_for_pasting = qr/create_once\(\$1,|create_for_tenant|cron\.schedule|partman\.
 	|pg_dist_|FOREIGN\ TABLE|ALTER\ SUBSCRIPTION|REASSIGN\ OWNED|DROP\ EXTENSION/x;
 
-# Each document has its own database, which contains keys of several types, some of which the advisor does not
-# support, and the tables that the blocks name; that of the README is empty.
+# Each document has its own database, which contains the tables that the blocks name. These have keys of several types,
+# some of which the advisor does not support. The database of the README is empty.
 my $in_use = q{
 	CREATE EXTENSION idgen_advisor CASCADE;
 	CREATE TABLE days (day date PRIMARY KEY);
@@ -132,7 +132,7 @@ my $in_use = q{
 	CREATE TABLE tickets (id bigint PRIMARY KEY);
 	ANALYZE};
 
-my %pasted;			# what psql printed
+my %pasted;			# What psql printed for each page
 for my $path ("README.md", glob "{docs/*,contrib/*/README}.md")
 {
 	my ($name) = $path =~ m{(\w+)(?:/README)?\.md$};
@@ -151,11 +151,11 @@ for my $path ("README.md", glob "{docs/*,contrib/*/README}.md")
 is_deeply([ grep { !exists $pasted{$_} } qw(README choosing operations recipes scaling tickers) ], [],
 	'SQL was found in all documents that contain it');
 
-# Some of the results
+# Check some of the results.
 like($pasted{README}, qr/^([0-9a-f-]{36})\|t\n\1\|f$/m, 'README: a command that is sent twice creates once');
 like($pasted{choosing}, qr/^orders_pkey\|orders\|id\|/m, 'choosing: the advisor reports on an index');
 
-# the output contains the results that the reference shows, in the same order, among others
+# The output must contain the results that the reference shows, in the same order. It may contain others, too.
 my @shown = map { s/ \| /|/gr } $page =~ /^-- → (.*)$/mg;
 my @missing = @shown;
 for (split /\n/, "$pasted{reference}\n$pasted{advisor}") { shift @missing if @missing && $_ eq $missing[0] }
@@ -163,10 +163,10 @@ cmp_ok(scalar @shown, '>=', 15, 'there are results');
 is_deeply(\@missing, [], 'the examples print the results that are shown');
 
 # --- Links ----------------------------------------------------------------------
-# The text of a document without its code.
+# Return the text of a document without its code.
 sub prose { return slurp_file(shift) =~ s/^```.*?^```//msgr }
 
-# The anchors that GitHub gives to the headings of a document.
+# Return the anchors that GitHub creates for the headings of a document.
 sub anchors
 {
 	my %seen;

@@ -1,20 +1,20 @@
-# Claims of pages have a source. Each figure of these pages, and each "reveals", is part of a claim in t/claims.txt, and
-# the source of each claim exists: a test, or a point of a stored run with the figure.
+# Verify that claims on pages have a source. On these pages, each figure and each "reveals" must be part of a claim in
+# t/claims.txt. The source of each claim must exist: a text in a test, or a point with this figure in a stored run.
 
 use Server;
 use Text::ParseWords qw(quotewords shellwords);
 
-# The text of a page in one line, without headings, blocks of code and the targets of links
+# Return the text of a page in one line, without headings, code blocks and the targets of links.
 sub text_of
 {
-	# the sizes and names of types in choosing.md's table of all keys are not figures
+	# The sizes and names of types in the table of all keys in choosing.md are not figures.
 	return slurp_file(shift) =~ s/^\| key \| bytes \|.*?\n\n//msr =~ s/^```.*?^```//msgr =~ s/^(?:#| {4}).*$//mgr
 	  =~ s/\]\([^)]*\)/]/gr =~ s/\s+/ /gr;
 }
 
 # --- The table ------------------------------------------------------------------------
-# Entries are separated by empty lines. The first lines of an entry are the claim as it stands on the page, without the
-# targets of links; the indented ones are its sources. A line "= PAGE" begins the claims of a page.
+# Entries are separated by empty lines. The first lines of an entry are the claim as worded on the page, without the
+# targets of links. The indented lines are its sources. The line "= PAGE" begins the claims of a page.
 my (@entries, $page);
 for my $entry (split /\n\n+/, slurp_file('t/claims.txt') =~ s/^#.*\n//mgr)
 {
@@ -30,7 +30,7 @@ for my $entry (split /\n\n+/, slurp_file('t/claims.txt') =~ s/^#.*\n//mgr)
 my %text = map { $_->{page} => text_of($_->{page}) } @entries;
 cmp_ok(scalar @entries, '>=', 30, 'there are claims');
 
-# The mean of a metric at a point of a run
+# Return the mean of a metric at a point of a run.
 sub mean
 {
 	my ($path, $scene, $key, $series, $x, $metric) = @_;
@@ -43,8 +43,9 @@ sub mean
 	return;
 }
 
-# A source is FILE: TEXT THAT IS IN IT, or RUN.csv: POINT = FIGURE, also with POINT - POINT or POINT / POINT. A POINT is
-# SCENE KEY SERIES X METRIC. A figure may be rounded: its zeros at the end do not count.
+# Return what is wrong with a source, or ''. A source has the form FILE: TEXT, where the file contains the text, or
+# RUN.csv: POINT = FIGURE. Instead of POINT, it can contain POINT - POINT or POINT / POINT. A POINT consists of SCENE
+# KEY SERIES X METRIC. A figure may be rounded, so zeros at its end are not significant.
 sub problem
 {
 	my ($source, $claim) = @_;
@@ -73,7 +74,7 @@ for my $entry (@entries)
 }
 
 # --- Figures and "reveals" without a claim ----------------------------------------------------
-# Numbers of versions, of specifications and of errors are not figures.
+# The numbers of versions, specifications and errors are not figures.
 my $no_figure = qr/`[^`]*`
 	|(?i:PostgreSQL|versions?|from\ version|section)\ [\d., and]+
 	|(?:RFC\ |SHA-|SipHash-2-)\d+

@@ -1,13 +1,12 @@
-# A fake clock for a server, which the test can change while the server runs.
+# A fake clock for a server. The test can change it while the server runs.
 #
-# libfaketime is preloaded into the server's processes and reads the time from a
-# file. (Debian, Ubuntu: the package faketime.)
+# libfaketime is preloaded into the server's processes, and reads the time from a file. (On Debian and Ubuntu, it is in
+# the package faketime.)
 #
-# Each reading opens the file, for which libfaketime allocates memory; so does the
-# server's handler of SIGALRM. If a timer, such as that of statement_timeout,
-# interrupts a reading, malloc() may abort or fopen() wait for itself. Where calls
-# read the clock all the time, use start_behind() or start_still(), which have no
-# file, or no fake clock.
+# Each time the clock is read, libfaketime opens the file, and allocates memory for that. The server's handler of
+# SIGALRM reads the clock, too. If a timer, such as that of statement_timeout, fires while the clock is read, malloc()
+# may abort, or fopen() may wait for itself. For calls that read the clock constantly, use start_behind() or
+# start_still(), which need no file, or use no fake clock.
 
 package FakeClock;
 use strict;
@@ -37,10 +36,10 @@ sub _set
 	rename "$self->{file}.new", $self->{file} or die "rename: $!";
 }
 
-# Set the clock ahead of the real one by a number of seconds, or behind it.
+# Set the clock ahead of the real clock by a number of seconds, or behind it if the number is negative.
 sub run_ahead_by { my ($self, $seconds) = @_; $self->_set(sprintf('%+d', $seconds)) }
 
-# Stop the clock at a number of Unix seconds.
+# Stop the clock at the given Unix time in seconds.
 sub stand_still_at { my ($self, $instant) = @_; $self->_set(_still($instant)) }
 sub _still { my ($instant) = @_; return strftime('%Y-%m-%d %H:%M:%S', gmtime($instant)) }
 
@@ -51,8 +50,8 @@ sub start
 	return _start_with($node, \%params, FAKETIME_TIMESTAMP_FILE => $self->{file}, FAKETIME_NO_CACHE => 1);
 }
 
-# Start a node whose clock is always behind by the given number of seconds, or
-# always stands still. Reading it needs no file and takes little time.
+# Start a node whose clock is always behind by the given number of seconds, or always stands still. Reading this clock
+# needs no file and takes little time.
 sub start_behind { my ($node, $seconds) = @_; return _start_with($node, {}, FAKETIME => "-$seconds") }
 sub start_still { my ($node, $instant) = @_; return _start_with($node, {}, FAKETIME => _still($instant)) }
 

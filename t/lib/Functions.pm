@@ -1,7 +1,7 @@
-# The list of all SQL functions of idgen, which the tests read. t/003 compares it with pg_proc, and calls each function
-# with its arguments. It says who may call a function (t/041), whether a standby answers it (t/046), and which
-# generators are called under load. A new function needs one row here and, if it takes an identifier, text or a number,
-# one entry in properties.sql; CONTRIBUTING.md has the other places.
+# The list of all SQL functions of idgen, which is used by the tests. t/003 compares it with pg_proc, and calls each
+# function with its arguments. The list specifies who may call a function (t/041), whether it works on a standby
+# (t/046), and which generators are called under load. A new function needs one row here and, if it takes an identifier,
+# text or a number, one entry in properties.sql. CONTRIBUTING.md lists the other places.
 
 package Functions;
 use strict;
@@ -17,7 +17,7 @@ my $v13 = q{'1ec9414c-232a-db00-b3c8-9f6bdeced846'};
 my $object = q{'507f1f77bcf86cd799439011'};
 my $before = q{'2020-01-01 00:00:00+00'};
 my $instant = q{'2026-01-01 00:00:00+00'};
-my $hmac = q{'9b923ffe-52d1-4320-9bac-f847db4148a8'};	# of that instant, area '', under the key "default"
+my $hmac = q{'9b923ffe-52d1-4320-9bac-f847db4148a8'};	# for that instant and the area '', under the key "default"
 our $minute_0 = q{'00000000-0000-4000-8000-000000000000'};
 our $typeid = q{'user_01h455vb4pex5vsknk084sn02q'};
 my $ulid = q{'01ARZ3NDEKTSV4RRFFQ69G5FAV'};
@@ -25,7 +25,7 @@ my $request = q{'{"a": [1, 2.50, "x", null, true]}'};
 
 # [ signature, kind, attributes, errors, arguments ]
 #
-# kind        generator: makes identifiers; any role may call it
+# kind        generator: generates identifiers; any role may call it
 #             ticker: a generator that takes its values from a ticker
 #             reader: any other function that any role may call
 #             creations, prefixes: requires rights on that table
@@ -34,8 +34,8 @@ my $request = q{'{"a": [1, 2.50, "x", null, true]}'};
 #             advisor: a reader in the extension idgen_advisor
 # attributes  volatility (i, s, v), parallel safety (s, r, u), and "strict" where it applies
 # errors      SQLSTATEs that an argument can cause
-# arguments   of a call that succeeds; with the types of pg_catalog, since t/041
-#             calls it with other types on the search path
+# arguments   the arguments of a call that succeeds, with the types of pg_catalog,
+#             because t/041 makes the call with other types on the search path
 my @rows = (
 	# UUIDs and ObjectIds
 	[ 'uuid_v4()', 'generator', 'vs' ],
@@ -157,7 +157,7 @@ my @rows = (
 	[ 'remember_command(_uuid,uuid,int8)', 'reader', 'is', '22000 2201W', qq{ARRAY[$v1, $v7]::pg_catalog._uuid, $v4} ],
 	[ 'has_command(_uuid,uuid)', 'reader', 'is', '', qq{ARRAY[$v1, $v7]::pg_catalog._uuid, $v7} ],
 
-	# The extension idgen_advisor, where it is installed
+	# The functions of the extension idgen_advisor, if it is installed
 	[ 'expected_key_cost(text,float8,float8,float8,int4,int4,float8)', 'advisor', 'is', '22004 22023 42704',
 		q{'random', 1000000, 1000} ],
 	[ 'internal_flushed_wal(pg_lsn,pg_lsn)', 'advisor', 'vr', '22023', q{'0/0', '0/0'} ],
@@ -173,7 +173,7 @@ my @rows = (
 	[ 'key_plan(numeric,interval,interval,int4)', 'advisor', 'is strict', '22023', q{100, '1 hour'} ],
 );
 
-# Each function: its signature, name, kind, attributes, errors (a list) and arguments
+# For each function: signature, name, kind, attributes, errors (a list) and arguments
 our @functions = map {
 	my ($signature, $kind, $attributes, $errors, $arguments) = @$_;
 	+{ signature => $signature, name => $signature =~ s/\(.*//r, kind => $kind, attributes => $attributes,
@@ -181,12 +181,12 @@ our @functions = map {
 } @rows;
 
 our @tickers = map { $_->{name} } grep { $_->{kind} eq 'ticker' } @functions;
-# A trigger function can use keys, too
+# A trigger function can use keys, too.
 our @of_keys = sort map { $_->{name} } grep { $_->{kind} eq 'key' || $_->{name} eq 'check_recent_hmac_id' } @functions;
 our @sequences = (map({ "${_}_mark" } @tickers), 'decimal_id_counter');
 
-# Kind and attributes, and why the parallel mark is right. Workers have the leader's settings, snapshot and time of the
-# statement; they do not have the leader's other state, such as keys, counts and random bits.
+# The reason why each combination of kind and attributes is correct. Workers have the leader's settings, snapshot and
+# statement timestamp. They do not have other state of the leader, such as keys, counters and random bits.
 our %reason_of = (
 	'generator vs' => 'each process counts and draws for itself',
 	'generator vu' => 'increases a sequence',
@@ -202,7 +202,7 @@ our %reason_of = (
 	'trigger vs' => 'only INSERT and UPDATE call it, which have no workers',
 	'trigger vr' => 'uses a key');
 
-# The functions that are installed, each with its attributes
+# A query for the functions that are installed, with their attributes
 our $installed = q{
 	SELECT p.proname || '(' || coalesce((SELECT string_agg(t.typname, ',' ORDER BY n)
 			FROM unnest(p.proargtypes) WITH ORDINALITY AS a (type, n) JOIN pg_type t ON t.oid = a.type), '')
@@ -213,7 +213,7 @@ our $installed = q{
 	FROM pg_proc p
 	WHERE pronamespace = 'idgen'::regnamespace};
 
-# Install idgen, and idgen_advisor if it is available; return whether the functions of the latter exist.
+# Install idgen, and idgen_advisor if it is available. Return whether the functions of idgen_advisor exist.
 sub install
 {
 	my ($node, $database) = @_;
@@ -223,7 +223,7 @@ sub install
 	return $available;
 }
 
-# Give a node that is not running the keys "default", "shared", "v2", "app" and "app2", and return it.
+# Add the keys "default", "shared", "v2", "app" and "app2" to a node that is not running, and return the node.
 sub add_key
 {
 	my ($node) = @_;
@@ -236,7 +236,7 @@ sub add_key
 	return $node;
 }
 
-# The functions of the list that are installed
+# Return the functions of the list that are installed.
 sub installed
 {
 	my ($node, $database) = @_;
@@ -244,12 +244,12 @@ sub installed
 	return grep { $installed{ $_->{signature} } } @functions;
 }
 
-# The literals in the arguments, among them one text that each reader accepts
+# The literals in the arguments. For each reader, they include a text that it accepts.
 our @literals = map { $_->{arguments} =~ /('[^']*')/g } @functions;
 
 sub call { my ($function) = @_; return "idgen.$function->{name}($function->{arguments})" }
 
-# The generators that need no ticker and no sequence, and calls of them
+# The generators that need neither a ticker nor a sequence, and calls of them
 my @needs_nothing = grep { $_->{kind} eq 'generator' && $_->{attributes} =~ /^vs/ } @functions;
 our @independent = map { call($_) } @needs_nothing;
 our @independent_names = map { $_->{name} } @needs_nothing;

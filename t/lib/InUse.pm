@@ -1,5 +1,5 @@
 # A database that uses every part of idgen that stores something: keys of all kinds, recorded commands, an id domain,
-# rights, settings, the tickers' high-water marks. Tests use it to check that all of it survives an operation.
+# rights, settings, and the tickers' high-water marks. Tests use it to check that an operation preserves all of these.
 #
 #   InUse::create($node, 'shop');
 #   my $before = InUse::contents($node, 'shop');
@@ -13,7 +13,7 @@ use warnings;
 use Server;
 use Test::More;
 
-# For each function, an expression that increases with each new value. trace_id() wraps around every 388 days, so its
+# For each function, an expression that increases with each new value. Since trace_id() wraps around every 388 days, its
 # expression is the distance from the first value.
 my %ordered = (
 	snowflake => 'id',
@@ -27,10 +27,10 @@ my $node_id = 21;
 my $epoch = '2024-01-01 00:00:00+00';
 my $request = q{'{"customer": 7, "lines": [1, 2.50]}'};
 
-# Settings for a server whose databases have none
+# Settings for a server whose databases have no settings
 our $settings = "idgen.node_id = $node_id\nidgen.launch_id = 12345\n";
 
-# All rights on the relations of idgen, on their columns and on its functions, unless these are the default
+# All rights on the relations of idgen, on their columns and on its functions, except default rights
 our $rights = q{
 	SELECT relname, '', a.grantor::regrole, a.grantee::regrole, a.privilege_type, a.is_grantable
 	FROM pg_class, aclexplode(relacl) a WHERE relnamespace = 'idgen'::regnamespace
@@ -46,8 +46,8 @@ our $rights = q{
 
 sub _fill { return "SET ROLE app; INSERT INTO orders (round) SELECT $_[0] FROM generate_series(1, $rows)" }
 
-# The extension, of the default version or of that given, belongs to the owner of the database, who is not a superuser.
-# The settings are stored with the database, unless the server has them.
+# Create the extension in the given version, or in the default version. It belongs to the owner of the database, which
+# is not a superuser. The settings are stored with the database, unless the server already has them.
 sub create
 {
 	my ($node, $database, %params) = @_;
@@ -96,7 +96,7 @@ sub create
 	$node->safe_psql($database, _fill(1));
 }
 
-# The contents of the database as text; generates no identifiers
+# Return the contents of the database as text, without generating identifiers.
 sub contents
 {
 	my ($node, $database) = @_;
@@ -123,14 +123,14 @@ sub contents
 	return $contents;
 }
 
-# Check that the database works as before, and that new identifiers are greater.
+# Check that the database still works, and that new identifiers are greater than all before.
 sub check_works
 {
 	my ($node, $database, $when) = @_;
 	my $round = 1 + $node->safe_psql($database, 'SELECT max(round) FROM orders');
 	$node->safe_psql($database, _fill($round));
 	for my $case (
-		# the request has another text form
+		# The request has another text representation.
 		[ 'a retry returns the recorded uuid',
 			q{SET ROLE app; SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-00000000000a',
 			idgen.uuid_v7(), 'order', '{"lines": [1.0, 2.5], "customer": 7}')},

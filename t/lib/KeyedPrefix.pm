@@ -1,4 +1,4 @@
-# The prefix of a keyed COMB by docs/keyed-comb.md, written apart from the extension's code.
+# The prefix of a keyed COMB as defined in docs/keyed-comb.md, implemented independently of the extension's code.
 
 package KeyedPrefix;
 use strict;
@@ -16,7 +16,7 @@ sub floor_div
 	return $dividend / $divisor - ($dividend % $divisor < 0 ? 1 : 0);
 }
 
-# Key as bytes, area as characters, period and time in milliseconds
+# The key is given as bytes, the area as characters, and the period and time in milliseconds.
 sub keyed_prefix
 {
 	my ($key, $area, $period, $ms) = @_;
@@ -24,7 +24,7 @@ sub keyed_prefix
 	return substr($hash->(1, floor_div($ms, $period)), 0, 6) . substr($hash->(2, floor_div(12 * $ms, $period)), 0, 2);
 }
 
-# The key of keyed_comb() in a database, by its OID
+# Return the key of keyed_comb() in a database with the given OID.
 sub server_key
 {
 	my ($secret, $database, $clock_is_given) = @_;

@@ -1,17 +1,17 @@
-# psql clients that repeat statements until their session ends, and then connect again. All that the server returned to
-# them is kept: no identifier may be returned twice, even if its transaction did not commit, and each command has made
-# one order.
+# psql clients that repeat statements until their session ends, and then connect again. Everything that the server
+# returns to them is recorded, for two checks: no identifier was returned twice, even if its transaction did not commit,
+# and each command has created one order.
 #
 #   my $load = Load->new($node, insert => 4, take => 2, create => 6);
-#   $load->work(100);              # until each client has got that many rows more
+#   $load->work(100);              # until each client has received that many more rows
 #   $node->stop('immediate');
 #   $load->lose_all;               # later identifiers are greater
 #   $load->check;
 #
-# "insert" clients insert rows whose identifiers are defaults and unique, "take" clients fetch identifiers in different
-# ways, and "create" clients make orders by create_once(): about five of them send each command, most of them at the
-# same time. A test can add kinds to %Load::scripts.
-# The node needs $Tickers::settings, unless all clients create.
+# "insert" clients insert rows whose identifiers are defaults and unique. "take" clients fetch identifiers in different
+# ways. "create" clients create orders by create_once(). About five of them send each command, most of them at the same
+# time. A test can add kinds of clients to %Load::scripts. The node needs $Tickers::settings, unless all clients are of
+# the kind "create".
 
 package Load;
 use strict;
@@ -31,8 +31,8 @@ our %set_up = (
 	create => q{CREATE TABLE orders (id uuid, command uuid);
 		CREATE SEQUENCE commands MINVALUE 0});
 
-# A client's statement, and what its script repeats. Those that write pause, so that little is written; the others
-# do not, since pg_sleep() follows the clock.
+# For each kind, a client's statement, and what its script repeats. Clients that write pause, so that they write little.
+# The others do not pause, because pg_sleep() depends on the clock.
 our %scripts = (
 	insert => [
 		'INSERT INTO things (snowflake) SELECT idgen.snowflake() FROM generate_series(1, 3), pg_sleep(0.01) RETURNING '
@@ -49,14 +49,14 @@ our %scripts = (
 		':make;' ]);
 my $values = ':make FROM generate_series(1, 3);';
 my @ways_to_take = (
-	# in a transaction that stays open
+	# In a transaction that stays open
 	"$values\n\\if :ERROR\nROLLBACK AND CHAIN;\n\\endif",
 	$values,
-	# no changes to commit, so that only the tickers flush WAL
+	# The transaction has no changes to commit, so only the tickers flush WAL.
 	"BEGIN; $values SAVEPOINT s; $values ROLLBACK TO s; $values ROLLBACK;",
 	':make;');
 
-# "isolation" is a list of levels for the clients in turn.
+# "isolation" is a list of isolation levels, which are assigned to the clients in turn.
 sub new
 {
 	my ($class, $node, %number_of) = @_;
@@ -92,7 +92,7 @@ sub kill_client
 sub DESTROY { my ($self) = @_; $self->_kill_all }
 sub _kill_all { my ($self) = @_; kill 'KILL', map { $_->{process} // () } @{ $self->{clients} } }
 
-# Start the psql of each client that has none.
+# Start psql for each client that has none.
 sub _keep_running
 {
 	my ($self) = @_;
@@ -111,7 +111,7 @@ sub _keep_running
 	}
 }
 
-# Keep the clients running until a condition holds. Die if that takes longer than the given time plus the timeout.
+# Keep the clients running until a condition is true. Die if that takes longer than the given time plus the timeout.
 sub run_until
 {
 	my ($self, $condition, $seconds) = @_;
@@ -124,7 +124,8 @@ sub run_until
 	}
 }
 
-# The whole lines of a file that were not read yet: psql may have been killed while it wrote the last one.
+# Return the complete lines of a file that have not been read yet. The last line is incomplete if psql was killed while
+# writing it.
 sub _new_lines
 {
 	my ($client, $path) = @_;
@@ -135,7 +136,7 @@ sub _new_lines
 	return @lines;
 }
 
-# The rows that each client of a kind has got
+# Return the number of rows that each client of a kind has received.
 sub rows
 {
 	my ($self, $kind) = @_;
@@ -144,7 +145,7 @@ sub rows
 	return map { $_->{lines} } @clients;
 }
 
-# The errors so far, by SQLSTATE; those of connections that were refused have none
+# Count the errors so far by SQLSTATE. The errors of rejected connections have no SQLSTATE.
 sub errors
 {
 	my ($self) = @_;
@@ -156,7 +157,7 @@ sub errors
 	return \%errors;
 }
 
-# Run until each client has the given number of new rows of each kind, or of the given kinds.
+# Run until each client has received the given number of new rows, for all kinds or for the given kinds.
 sub work
 {
 	my ($self, $count, @kinds) = @_;
@@ -168,7 +169,7 @@ sub work
 	}
 }
 
-# The server stops or has stopped.
+# Call this when the server stops or has stopped.
 sub lose_all
 {
 	my ($self) = @_;
@@ -179,7 +180,7 @@ sub lose_all
 	$self->{phase}++;
 }
 
-# End the clients, and their sessions.
+# Terminate the clients and their sessions.
 sub finish
 {
 	my ($self) = @_;
@@ -190,14 +191,14 @@ sub finish
 	  or die 'the sessions do not end';
 }
 
-# The rows of clients of a kind in a phase, as lists of lines
+# Return the rows of the clients of a kind in a phase, as lists of lines.
 sub _outputs
 {
 	my ($self, $kind, $phase) = @_;
 	return map { [ map { chomp; $_ } _new_lines({}, $_) ] } glob "$self->{folder}/$kind.*.rows.$phase";
 }
 
-# Check that nothing was repeated, and that each command made one order.
+# Check that no identifier was repeated, and that each command created one order.
 sub check
 {
 	my ($self) = @_;

@@ -1,11 +1,11 @@
-# A server whose masks have keys, in the file idgen_keys of the data directory, and a role "caller" that may do nothing
-# but call the functions. In another database, it may do so after ask($Masks::grant, $database).
+# A server with keys for masks, in the file idgen_keys of the data directory, and a role "caller" that can only call the
+# functions. To allow this in another database, call ask($Masks::grant, $database).
 #
 #   my $masks = Masks->new;
 #   $masks->outcome(q{SELECT idgen.permute(2, 'a')});   # rows, or the error with SQLSTATE
-#   $masks->permuted;                             # the same for $Masks::permute
+#   $masks->permuted;                             # the outcome of $Masks::permute
 #   $masks->write_keys("default $Masks::key{other}\n");
-#   $masks->reload($session);                     # until the session reads them
+#   $masks->reload($session);                     # returns when the session has read them
 
 package Masks;
 use strict;
@@ -44,7 +44,7 @@ sub write_keys
 	chmod $mode // 0600, $self->{file} or die;
 }
 
-# What a query returns to the caller
+# Return what a query returns to the role "caller".
 sub outcome
 {
 	my ($self, $query, %how) = @_;
@@ -55,7 +55,7 @@ sub outcome
 
 sub permuted { my ($self, %how) = @_; return $self->outcome($permute, %how) }
 
-# Make a session read other keys. It learns of a reload between two commands.
+# Make a session read other keys. A session processes a reload between two commands.
 sub reload
 {
 	my ($self, $session, $content) = @_;

@@ -1,13 +1,13 @@
-# The SQL of a page of the documentation, by section, so that a test runs what users paste.
+# The SQL of a page of the documentation, by section. A test can thus execute the same SQL that users paste.
 #
 #   my $page = Page->new('recipes');          # docs/recipes.md; or a path: 'contrib/portable/README.md'
-#   $page->blocks('Store a uuid');            # the blocks of ```sql there
-#   $page->blocks('Node numbers', 'sh');      # or of another language
-#   $page->table('Store a uuid');             # the cells of the tables' rows
-#   $page->prose('Store a uuid');             # its text, without code blocks and line breaks
-#   my ($stdout, $stderr) = $page->paste('An event feed', 0);   # a block, on the test's server; else all blocks
+#   $page->blocks('Store a uuid');            # the blocks of ```sql in this section
+#   $page->blocks('Node numbers', 'sh');      # the blocks of another language
+#   $page->table('Store a uuid');             # the cells of each table row
+#   $page->prose('Store a uuid');             # its text without code blocks and line breaks
+#   my ($stdout, $stderr) = $page->paste('An event feed', 0);   # executes block 0, by default all blocks
 #   $page->prepared('An event feed');         # its PREPARE statements
-#   $page->outcome('SELECT 1/0');             # what it returns, or "SQLSTATE constraint"
+#   $page->outcome('SELECT 1/0');             # the rows, or "SQLSTATE constraint"
 
 package Page;
 use strict;
@@ -35,7 +35,7 @@ sub new
 sub headings { return @{ $_[0]{headings} } }
 sub section { my ($self, $heading) = @_; return $self->{sections}{$heading} // die "no section \"$heading\"" }
 
-# The text without its code blocks, in one line
+# Return the text without its code blocks, in one line.
 sub prose { my ($self, $heading) = @_; return $self->section($heading) =~ s/^ *```.*?^ *```//msgr =~ s/\s+/ /gr }
 
 sub blocks
@@ -55,7 +55,7 @@ sub table
 	return map { [ split / *\| */, $_ ] } $self->section($heading) =~ /^\| *(.*?) *\|$/mg;
 }
 
-# What psql prints, and its messages. The errors must be those that the page announces.
+# Return what psql prints, and its messages. The errors must be those that the page announces.
 sub paste
 {
 	my ($self, $heading, @numbers) = @_;
@@ -81,7 +81,7 @@ sub outcome
 	return join(' ', map { $stderr =~ $_ } qr/ERROR:  (\w{5})/, qr/CONSTRAINT NAME:  (\S+)/) || $stdout;
 }
 
-# The page's query uses the index, also in a generic plan.
+# Return the plan of the page's query.
 sub plan_of
 {
 	my ($self, $heading, $execute, @settings) = @_;

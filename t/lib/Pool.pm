@@ -1,8 +1,8 @@
-# PgBouncer before a server, in transaction mode, with three sessions for each database and role, or "size => N".
+# PgBouncer in front of a server, in transaction mode, with three sessions for each database and role, or "size => N".
 #
 #   my $pool = Pool->new($node, [ 'app', 'stranger' ], prepared => 20) or skip 'pgbouncer is not installed';
-#   $pool->{node};        # the node as clients of PgBouncer see it, by its socket; $pool->{port} is that of TCP, too
-#   $pool->{prepared};    # how many prepared statements of a client it supports: 0 before version 1.21, or if not given
+#   $pool->{node};        # the node for clients of PgBouncer, by its socket; $pool->{port} is also the TCP port
+#   $pool->{prepared};    # maximum of prepared statements per client; 0 before version 1.21, or by default
 #   $pool->stop;
 
 package Pool;
@@ -45,7 +45,7 @@ ignore_startup_parameters = extra_float_digits
 	my $pool = bless { process => $process, prepared => $prepared, port => $port,
 		node => bless { %$node, _host => $socket, _port => $port }, ref $node };
 
-	# (without standard input, which a psql that cannot connect does not read)
+	# Run psql without standard input, because a psql that cannot connect does not read it.
 	my @try = ('psql', '-X', '-d', $pool->{node}->connstr('postgres'), '-U', $roles->[0], '-c', 'SELECT 1');
 	Server::wait_until(sub { run_log(\@try) }) or die 'pgbouncer does not start: ' . slurp_file("$folder/errors");
 	return $pool;

@@ -1,13 +1,13 @@
-# The server of a test, with the extension, and what a session gets from it. Turns on
-# strict and warnings, and exports what Test::More and PostgreSQL::Test::Utils export.
+# The server of a test, with the extension, and the results of its sessions. This module turns on strict and warnings,
+# and exports everything that Test::More and PostgreSQL::Test::Utils export.
 #
 #   my $node = start_server('shop', 'max_connections = 60');
 #   ask('SELECT 1');                              # rows; an error ends the test
 #   outcome('SELECT 1/0', user => 'app');         # rows, or the SQLSTATE of the first error
 #   errors('SELECT 1/0', database => 'other');    # psql's messages, with all fields
-#   session(user => 'app')->ask('SELECT 1');      # a session that stays, see Session.pm
+#   session(user => 'app')->ask('SELECT 1');      # a session that stays open, see Session.pm
 #
-# All of them use the first server that was started, unless they are given a "node".
+# All of these functions use the first server that was started, unless a "node" is given.
 
 package Server;
 use strict;
@@ -27,11 +27,11 @@ our @EXPORT = (qw(init_server start_server ask psql_said errors outcome session 
 our ($python) = grep { -x } map { "$_/python3" } split /:/, $ENV{PATH};
 my ($first, @servers);
 
-# Is it there for the Python of report.py?
+# Return whether matplotlib is installed for the Python that runs report.py.
 sub has_matplotlib { run_command([ '/usr/bin/python3', '-c', 'import matplotlib' ]); return $? == 0 }
 
-# Names of roles and objects that are legal, and need quotation marks or escapes somewhere; identifiers and literals
-# of SQL
+# Legal names of roles and objects that need quotation marks or escapes in some contexts. The functions convert names to
+# identifiers and literals of SQL.
 our @unusual_names = ('svc$app', q{o'brien@example.org}, 'a"b', 'a\b', 'Ünal');
 sub ident { return '"' . $_[0] =~ s/"/""/gr . '"' }
 sub literal { return q{E'} . $_[0] =~ s/(['\\])/\\$1/gr . q{'} }
@@ -43,7 +43,7 @@ sub import
 	goto &Exporter::import;
 }
 
-# A server that is not running yet
+# Create a server, but do not start it yet.
 sub init_server
 {
 	my ($name, $conf, %init) = @_;
@@ -63,7 +63,7 @@ sub start_server
 	return $node;
 }
 
-# Create a database with the extension, in the encoding if one is given.
+# Create a database with the extension, in the given encoding if there is one.
 sub add_database
 {
 	my ($database, $encoding) = @_;
@@ -74,8 +74,8 @@ sub add_database
 
 sub ask { my ($sql, $database) = @_; return $first->safe_psql($database // 'postgres', $sql) }
 
-# What psql prints: rows and messages. Options are set in the connection. After an error,
-# it continues with on_error_stop => 0.
+# Return what psql prints: rows and messages. Options are set in the connection. With on_error_stop => 0, psql continues
+# after an error.
 sub psql_said
 {
 	my ($sql, %how) = @_;
@@ -98,13 +98,13 @@ sub session
 	return Session->new($where{node} // $first, %where);
 }
 
-# Settings for a plan that the workers execute alone
+# Settings for a plan that only the workers execute
 our $in_parallel = 'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; '
   . 'SET parallel_leader_participation = off';
 
 sub in_parallel { return "$in_parallel; $_[0]" }
 
-# Wait until a condition holds, for as long as tests wait for anything; return whether it does.
+# Wait until a condition is true, at most for the default timeout of tests. Return whether it is true.
 sub wait_until
 {
 	my ($condition) = @_;
@@ -117,7 +117,7 @@ sub wait_until
 	return 1;
 }
 
-# Kill the postmaster with SIGKILL. Its children exit when they notice; until then a new postmaster does not start.
+# Kill the postmaster with SIGKILL. Its children exit when they notice this. Until then, a new postmaster cannot start.
 sub kill_postmaster
 {
 	my ($node) = @_;
@@ -126,14 +126,14 @@ sub kill_postmaster
 	wait_until(sub { !kill(0, $postmaster) });
 }
 
-# Start a server as soon as it can be, by $node->start or the given method.
+# Start a server as soon as possible, by $node->start or by the given method.
 sub start_again
 {
 	my ($node, $start) = @_;
 	wait_until($start // sub { $node->start(fail_ok => 1) });
 }
 
-# Dump a database, with these options, and restore it into another one, as "plain" or "custom" format.
+# Dump a database with the given options, in "plain" or "custom" format, and restore it into another database.
 sub dump_and_restore
 {
 	my ($format, $from, $to, @options) = @_;
@@ -149,8 +149,8 @@ sub dump_and_restore
 		"$format: restored");
 }
 
-# The writable private memory of a process, as a list of [first address, name of the
-# mapping, bytes]; an empty one if it cannot be read
+# Return the writable private memory of a process as a list of [first address, name of the mapping, bytes]. The list is
+# empty if the memory cannot be read.
 sub private_memory
 {
 	my ($pid) = @_;
@@ -172,7 +172,7 @@ sub private_memory
 	return @regions;
 }
 
-# The servers shut down cleanly at the end of the test.
+# Shut down the servers cleanly at the end of the test.
 END
 {
 	my $status = $?;

@@ -1,4 +1,5 @@
-# A psql session that stays (PostgreSQL::Test::BackgroundPsql), whose statements need not be waited for and may fail.
+# A psql session that stays open (PostgreSQL::Test::BackgroundPsql). The test does not have to wait for its statements,
+# and they may fail.
 #
 #   my $session = Session->new($node, user => 'app', database => 'shop', options => '-c x=1');
 #   $session->ask('SELECT ...');            # rows as psql prints them, or the SQLSTATE of the first error, or "gone"
@@ -8,8 +9,8 @@
 #   $session->send_blocked($observer, 'SELECT ...');    # wait until the observer sees that it waits for a lock
 #   $session->disconnect;                   # without a Terminate message
 #
-# {pid} is the server's process, {sqlstate} and {message} are those of the first error, {errors} is all that psql says,
-# {rows} are lists of columns, {gone} is set when the session has ended.
+# {pid} is the process ID of the server's backend. {sqlstate} and {message} belong to the first error. {errors} contains
+# all messages of psql. {rows} are lists of columns. {gone} is set when the session has ended.
 
 package Session;
 use strict;
@@ -57,7 +58,7 @@ sub _pump
 	return;
 }
 
-# Wait until the statement is done; return the SQLSTATE of its first error, "gone", or ''.
+# Wait until the statement is complete. Return the SQLSTATE of its first error, "gone", or ''.
 sub wait
 {
 	my ($self) = @_;
@@ -84,11 +85,11 @@ sub answer
 
 sub ask { my ($self, $sql) = @_; $self->send($sql); return $self->answer }
 
-# The same in a transaction with a timeout. The error also ends the setting, because a slow machine may need longer for
-# the next statement.
+# Execute the statement in a transaction with a timeout. An error also ends the setting, because the next statement may
+# need more time on a slow machine.
 sub ask_within { my ($self, $timeout, $sql) = @_; return $self->ask("BEGIN; SET LOCAL $timeout; $sql;\nROLLBACK") }
 
-# Ask until the answer is "t".
+# Repeat the query until the answer is "t".
 sub poll
 {
 	my ($self, $query) = @_;
@@ -112,7 +113,7 @@ sub poll_waiting
 sub send_blocked { my ($self, $observer, $sql, $event) = @_; $self->send($sql); return $observer->poll_waiting($self,
 	$event) }
 
-# End psql without notice to the server.
+# Terminate psql without notifying the server.
 sub disconnect { my ($self) = @_; $self->{psql}{run}->kill_kill; $self->{gone} = 1; return }
 
 sub quit { my ($self) = @_; eval { $self->{psql}->quit }; return }

@@ -1,11 +1,11 @@
-# Small disks that a test can fill: tmpfs in a namespace of their own, which does not require root.
+# Small disks that a test can fill. They are tmpfs file systems in their own namespace, which does not require root.
 #
 #   use SmallDisks (data => 160, wal => 40);    # megabytes; before Test::More
 #   plan skip_all => '...' unless SmallDisks::folder();
 #   ... SmallDisks::folder() . '/data' ...
 #
-# The test is restarted in the namespace: as root there, to mount the disks, and
-# then as the calling user again, since a server refuses to run as root.
+# The test is restarted in the namespace, where it first runs as root to mount the disks. It then continues as the
+# calling user, because a server cannot run as root.
 
 package SmallDisks;
 use strict;
@@ -18,7 +18,7 @@ sub folder { return $ENV{IDGEN_SMALL_DISKS} }
 sub import
 {
 	my ($class, %megabytes) = @_;
-	# $^C: do nothing for perl -c
+	# Do nothing for perl -c, which sets $^C.
 	return if !%megabytes || folder() || $^C;
 
 	my $disks = File::Temp::tempdir('idgen_disks_XXXX', TMPDIR => 1, CLEANUP => 1);

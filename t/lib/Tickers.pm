@@ -1,7 +1,7 @@
-# The functions on a ticker, whose values increase over all sessions.
+# The functions on a ticker, whose values increase over all sessions
 #
 #   begin_scenario('a session', take('shop'));            # the first values of a session in a database
-#   continues('another one', take('shop', 100));          # later values are greater than all before
+#   continues('another one', take('shop', 100));          # later values must be greater than all before
 
 package Tickers;
 use strict;
@@ -16,11 +16,11 @@ our @EXPORT = qw($settings @functions $greatest number for_marks set_marks value
 our @functions = @Functions::tickers;
 our $greatest;
 
-# With these, all of the functions work; recovery compares each page that it restores with the original.
+# With these settings, all of the functions work. Recovery compares each page that it restores with the original page.
 our $settings = join "\n", 'idgen.node_id = 21', 'idgen.launch_id = 12345', 'log_statement = none', 'autovacuum = off',
   "wal_consistency_checking = 'generic, sequence'", '';
 
-# The increasing part of a value as a number. Those of trace_id() wrap around every 388 days.
+# Return the increasing part of a value as a number. The values of trace_id() wrap around every 388 days.
 my $trace_id_start;
 
 sub number
@@ -33,10 +33,10 @@ sub number
 	return ($value + (1 << 62) - $trace_id_start) % (1 << 63);
 }
 
-# A statement for the sequence of each function, MARK
+# Return the statement once for each function, with MARK replaced by the function's sequence.
 sub for_marks { my ($sql) = @_; return join('; ', map { $sql =~ s/MARK/idgen.${_}_mark/gr } @functions) }
 
-# Set the high-water marks to some seconds ahead of the real clock, as another server's.
+# Set the high-water marks to some seconds ahead of the real clock, as if another server had written them.
 sub set_marks
 {
 	my ($seconds, $database) = @_;
@@ -49,7 +49,8 @@ sub values_query
 	return 'SELECT ' . join(', ', map { "idgen.$_()" } @functions) . ' FROM generate_series(1, ' . ($count || 1) . ')';
 }
 
-# Values of a session, or of a new one in a database: one or the given number, in the order of calls
+# Return one value or the given number of values, in the order of calls, from a session or from a new session in a
+# database.
 sub take
 {
 	my ($where, $count) = @_;
@@ -64,7 +65,7 @@ sub begin_scenario
 	continues($name, $output);
 }
 
-# Check that rows of values are greater than all values of the scenario so far.
+# Check that rows of values are greater than all previous values of the scenario.
 sub continues
 {
 	my ($name, $output) = @_;

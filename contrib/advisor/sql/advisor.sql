@@ -1,6 +1,6 @@
 \set ECHO none
--- index_report(): columns, kinds of indexes, rights of locks, and errors. t/003_zoo.pl
--- compares its figures with measurements, and t/005_advice.pl has its advice.
+-- index_report(): columns, kinds of indexes, released locks, and errors. t/003_zoo.pl compares its figures with
+-- measurements, and t/005_advice.pl tests its advice.
 \pset format unaligned
 \pset tuples_only on
 CREATE SCHEMA advisor;
@@ -15,7 +15,7 @@ CREATE INDEX things_descending ON things (number DESC NULLS LAST) INCLUDE (word)
 CREATE INDEX things_composite ON things (parent, id);
 CREATE INDEX things_expression ON things (lower(word));
 CREATE INDEX things_partial ON things (number) WHERE number % 2 = 0;
--- small tables, which have no new rows
+-- small tables without new rows
 CREATE TABLE empty (id int PRIMARY KEY);
 CREATE TABLE few (id int PRIMARY KEY);
 INSERT INTO few SELECT generate_series(1, 300);
@@ -27,25 +27,25 @@ SELECT r.index_name, table_name, key_columns, rows,
 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid, idgen.index_report(c.oid) r
 WHERE c.relnamespace = 'advisor'::regnamespace
 ORDER BY r.index_name::text COLLATE "C";
--- keys as long as those that are read, below more pages than are read; one row a checkpoint
+-- keys of maximum length, in an index with more pages than the report reads; one row per checkpoint
 CREATE TABLE long (id text);
 ALTER TABLE long ALTER COLUMN id SET STORAGE EXTERNAL;
 INSERT INTO long SELECT rpad(md5(i::text), 1996, 'x') FROM generate_series(1, 7000) i;
 CREATE INDEX long_id ON long (id COLLATE "C");
 SELECT 'long keys', placement, round(images_per_row::numeric, 2), wal_per_row > 0 FROM idgen.index_report('long_id', 1);
--- the newest rows are at the beginning of a table of 132 blocks, which are all read
+-- the newest rows are at the beginning of a table of 132 blocks, all of which are read
 CREATE TABLE turned (id int PRIMARY KEY, number bigint UNIQUE, note text DEFAULT repeat('x', 950));
 INSERT INTO turned SELECT -i, i # 85 FROM generate_series(1, 900) i;
 INSERT INTO turned SELECT -i, i # 85 FROM generate_series(901, 1056) i;
 CLUSTER turned USING turned_pkey;
 SELECT 'newest rows elsewhere', placement FROM idgen.index_report('turned_number_key');
--- an index without pages, while it is built
+-- an index that has no pages, because it is being built
 CREATE FUNCTION rows_now(int) RETURNS bigint IMMUTABLE LANGUAGE sql AS
 $$SELECT rows FROM idgen.index_report('advisor.few_now'::text::regclass)$$;
 CREATE INDEX few_now ON few (rows_now(id)) WHERE id = 1;
 SELECT 'of NULL', r.* FROM idgen.index_report(NULL) r;
 
--- no locks remain; a serializable transaction does not conflict with others
+-- no locks remain, and a serializable transaction does not conflict with others
 BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT 'serializable', i, placement FROM unnest('{things_word,things}'::regclass[]) i, idgen.index_report(i);
 SELECT 'locks', count(*) FROM pg_locks
@@ -74,7 +74,7 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT,
                             context = PG_EXCEPTION_CONTEXT;
-    -- one or two lines are those of the function, and two those of this one
+    -- the context has one or two lines of index_report(), and two lines of this function
     RETURN concat_ws(' | ', SQLSTATE, SQLERRM, nullif(detail, ''), nullif(hint, ''),
                      regexp_count(context, '$', 1, 'n') || ' lines of context');
 END $$;

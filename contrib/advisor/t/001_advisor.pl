@@ -1,6 +1,6 @@
-# index_report() on a server in use: the rights that it requires, the pages that
-# it reads, cancellation, and the accuracy of its estimates. The page's queries for
-# monitoring. Also installation, dump and restore of the extension.
+# Verify index_report() on a server in use: the privileges that it requires, the number of pages that it reads,
+# cancellation, and the accuracy of its estimates. The test also executes the monitoring queries of docs/operations.md,
+# and installs, dumps and restores the extension.
 
 use FindBin;
 use lib "$FindBin::RealBin/../../../t/lib";
@@ -25,8 +25,8 @@ ask(qq{
 	INSERT INTO v7 SELECT idgen.uuid_v7(), i FROM generate_series(1, $rows / 10) i;
 	CREATE UNLOGGED TABLE unlogged (id uuid PRIMARY KEY)});
 
-# It reads up to 2,000 of the eleven thousand pages of the million rows, and some of catalogs. The
-# first call of a session, here on an empty table, also reads catalogs.
+# The report reads up to 2,000 of the 11,000 pages of the table with a million rows, and some pages of catalogs. The
+# first call of a session also reads catalogs, so call it on an empty table first.
 my $measure = q{SELECT placement FROM idgen.index_report('v4_pkey')};
 my ($hit, $read) = outcome("SELECT FROM idgen.index_report('unlogged');
 	EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) $measure")
@@ -34,8 +34,7 @@ my ($hit, $read) = outcome("SELECT FROM idgen.index_report('unlogged');
 is(outcome($measure), 'scattered', 'a report on a million rows');
 cmp_ok($hit + $read, '<', 2100, 'reads ' . ($hit + $read) . ' pages');
 
-# It can be canceled while it reads pages and rows. The timeout is doubled until
-# the report is finished in time.
+# A report can be cancelled while it reads pages and rows. The timeout is doubled until the report finishes in time.
 my ($canceled, $report) = (-1, '57014');
 for (my $timeout = 1; $report eq '57014'; $timeout *= 2)
 {
@@ -45,7 +44,7 @@ for (my $timeout = 1; $report eq '57014'; $timeout *= 2)
 is($report, 'scattered', 'a report is finished in the end');
 cmp_ok($canceled, '>', 0, "a report can be canceled: $canceled times");
 
-# The estimates by a sample compared with a full count
+# Compare the estimates from a sample with a full count.
 SKIP:
 {
 	skip 'pgstattuple is not installed', 1
@@ -84,8 +83,8 @@ is_deeply([ map { placement('v7_pkey', $_) } 'reader', 'scanner', undef ], [qw(4
 is(outcome(q{BEGIN READ ONLY; SELECT placement FROM idgen.index_report('v7')}), 'ordered',
 	'in a read-only transaction');
 
-# Functions of the index's owner do not run as the caller. Those of the role
-# attacker raise TRAP0 for every other role.
+# Functions of the index's owner are not executed as the caller. The functions of the role "attacker" raise TRAP0 for
+# every other role.
 ask('CREATE ROLE attacker LOGIN; GRANT CREATE ON DATABASE postgres TO attacker');
 is(outcome(q{
 		CREATE SCHEMA hers;
@@ -108,7 +107,7 @@ is(outcome(q{
 		CREATE OPERATOR hers.= (LEFTARG = hers.pair, RIGHTARG = hers.pair, FUNCTION = hers.equal)},
 		user => 'attacker'),
 	'', 'a role with CREATE on the database makes the functions');
-# only a superuser can make operator classes
+# Only a superuser can create operator classes.
 ask(q{CREATE OPERATOR CLASS hers.pair_ops DEFAULT FOR TYPE hers.pair USING btree AS
 	OPERATOR 1 hers.<, OPERATOR 3 hers.=, FUNCTION 1 hers.trap(hers.pair, hers.pair)});
 for my $case (
@@ -134,7 +133,7 @@ for my $case (
 	is(outcome('SELECT FROM hers.t WHERE id = 7 ORDER BY id'), 'TRAP0', 'a query runs it') if $what =~ /predicate/;
 }
 
-# USAGE on the schema is required in addition to rights on its tables, and no error tells whether there is a key.
+# USAGE on the schema is required in addition to privileges on its tables. No error reveals whether there is a key.
 my @hidden = split /\|/, ask(q{
 	CREATE TABLE hers.hidden (id uuid PRIMARY KEY);
 	REVOKE ALL ON SCHEMA hers FROM PUBLIC;
@@ -149,7 +148,7 @@ is(placement($hidden[0], 'reader'), '42501', 'a role does not learn that a table
 ask('GRANT USAGE ON SCHEMA hers TO reader');
 is(placement('hers.hidden', 'reader'), 'unknown', 'a role with USAGE and SELECT can');
 
-# Another session's temporary table
+# Check the temporary table of another session.
 my $session = session();
 $session->ask('CREATE TEMPORARY TABLE passing (id uuid PRIMARY KEY)');
 is(placement(outcome(q{SELECT oid FROM pg_class WHERE relname = 'passing_pkey'})), '0A000',
@@ -160,7 +159,7 @@ like($session->ask(q{SELECT idgen.index_report('newer')}), qr/^55000$/,
 	'an index that is newer than the snapshot is an error');
 $session->quit;
 
-# Concurrent inserts, deletions and VACUUM
+# Check reports during concurrent inserts, deletions and VACUUM.
 ask('CREATE TABLE busy (id uuid PRIMARY KEY);
 	INSERT INTO busy SELECT idgen.short_comb() FROM generate_series(1, 20000)');
 $node->pgbench(
@@ -177,7 +176,7 @@ $node->pgbench(
 		'020_report@4' => q{SELECT 1 / (placement IS NOT NULL)::int FROM idgen.index_report('busy', 500);}
 	});
 
-# The queries of docs/operations.md for monitoring, by the role that the page creates
+# Execute the monitoring queries of docs/operations.md as the role that the page creates.
 ask(q{
 	REVOKE ALL ON SCHEMA public FROM PUBLIC;
 	CREATE SCHEMA hidden;

@@ -1,7 +1,6 @@
-# What index_report() says of tables that were not prepared for it, and
-# expected_key_cost(), compared with what is measured: the full-page images and the WAL
-# of the next rows, the leaf density and the size, and what REINDEX saves. Then
-# index_wal() is compared with pg_waldump.
+# Verify the predictions of index_report(), for tables that were not prepared for it, and of expected_key_cost(). They
+# are compared with measurements of the full-page images and the WAL of the next rows, of the leaf density and the size,
+# and of the space that REINDEX saves. Finally, index_wal() is compared with pg_waldump.
 
 use FindBin;
 use lib "$FindBin::RealBin/../../../t/lib";
@@ -11,7 +10,7 @@ use Server;
 my $rows = 40_000;
 my $next = 1000;
 
-# no checkpoints, vacuum or statistics other than those of the test
+# There are no checkpoints, vacuums or statistics except those of the test.
 my $node = start_server('zoo',
 	"autovacuum = off\ncheckpoint_timeout = 1h\nmax_wal_size = 10GB\nwal_writer_delay = 1s\n" .
 	  "wal_consistency_checking = ''",
@@ -27,8 +26,8 @@ ask(q{
 	CREATE TABLE parents (id int PRIMARY KEY);
 	INSERT INTO parents SELECT generate_series(0, 99)});
 
-# The statement that inserts rows. In the expression, i is the row's number, and
-# "at" its time: a hundred rows a second.
+# Return the statement that inserts rows. In the expression, i is the row's number, and "at" is the row's time (a
+# hundred rows per second).
 sub insertion
 {
 	my ($table, $expression, $first, $last) = @_;
@@ -38,15 +37,16 @@ sub insertion
 			FROM generate_series($first, $last) i OFFSET 0) s};
 }
 
-# name => [ placement, type, expression, { index => columns, unique => 0, after => statements, unlogged => 1,
-# intervals => of the measurement, within => a part of the measured value } ]
+# Each row: [ name, placement, type, expression, { index => columns, unique => 0, after => statements, unlogged => 1,
+# intervals => number of measured checkpoint intervals, within => relative tolerance } ]
 my $v4 = 'gen_random_uuid()';
 my $v7 = 'idgen.uuid_v7(at)';
 my @zoo = (
 	[ 'identity', 'ordered', 'bigint', 'i' ],
 	[ 'version 4', 'scattered', 'uuid', $v4 ],
 	[ 'version 7', 'ordered', 'uuid', $v7 ],
-	# keys that ascend between older ones: 1 row in 100 ms, of a cycle of 7 minutes; 8 and 32 cycles; rounds
+	# New keys ascend between older keys: version 1 UUIDs at one row per 100 ms, in cycles of 7 minutes; short COMBs of
+	# 8 and 32 cycles; and numbers in rounds.
 	[ 'version 1', 'local', 'uuid', q{idgen.uuid_v1('epoch'::timestamptz + i * interval '100 ms')},
 		{ within => 0.25 } ],
 	[ 'a short COMB of a year', 'local', 'uuid',
@@ -61,7 +61,7 @@ my @zoo = (
 	[ 'SQL Server order', 'scattered', 'uuid', 'idgen.suffix_comb(at)' ],
 	[ 'UUID as text', 'scattered', 'text', "$v4\::text" ],
 	[ 'composite of version 4', 'scattered', 'uuid', $v4, { index => '(t, k)' } ],
-	# its hundred prefixes grow at the same rate, and split their leaves at the same time
+	# The 100 values of its first column get new rows at the same rate, so their leaf pages split at the same time.
 	[ 'composite of version 7', 'local|mixed', 'uuid', $v7, { index => '(t, k)', intervals => 15 } ],
 	[ 'composite of 16 numbers and an ordered one', 'local', 'int', 'hashint4(i) & 15', { index => '(k, i)' } ],
 	[ 'foreign key', 'scattered', 'int REFERENCES parents', 'i * 37 % 100', { unique => 0 } ],
@@ -90,8 +90,8 @@ sub near
 	return abs($predicted - $measured) <= $relative * $measured + $absolute;
 }
 
-# The images and the WAL of the index for a row, measured after the first $count rows in a number of checkpoint
-# intervals of $n rows; by default, in as many as have 4,000 rows
+# Return the number of images and the bytes of WAL of the index per row. They are measured after the first $count rows,
+# in the given number of checkpoint intervals of $n rows. By default, the intervals have 4,000 rows in total.
 sub measure
 {
 	my ($table, $index, $expression, $count, $n, $intervals) = @_;
@@ -116,7 +116,7 @@ for my $animal (@zoo)
 
 	ask("CREATE $unlogged TABLE $table (i int, k $type, t int, note text); CREATE $unique INDEX $index ON $table " .
 		($how->{index} // '(k)'));
-	# transactions of different sizes
+	# Use transactions of different sizes.
 	ask(insertion($table, $expression, 1, $rows - 3000));
 	ask(insertion($table, $expression, $rows - 3000 + 500 * $_ + 1, $rows - 2500 + 500 * $_)) for 0 .. 5;
 	ask($how->{after} =~ s/%t/$table/gr =~ s/%i/$index/gr) if $how->{after};
@@ -150,13 +150,13 @@ for my $animal (@zoo)
 	ok(near($saves, $saved, 0.1, 6 * 8192), "$title: REINDEX would save $saves of $before bytes, saved $saved");
 }
 
-# Where there is no advice, there is a reason, and where no saving is known, another one.
+# If there is no advice, "reason" must be set. If the savings are unknown, "unknown_reason" must be set.
 is(ask(q{SELECT string_agg(DISTINCT index_name::text, ' ') FILTER (WHERE advice IS NULL AND reason IS NULL),
 		string_agg(DISTINCT index_name::text, ' ')
 			FILTER (WHERE keyed_comb_saves_wal_per_day IS NULL AND unknown_reason IS NULL), count(*) > 150
 	FROM idgen.index_reports(0, catalogs => true, min_age => '0')}), '||t', 'nothing is unknown without a reason');
 
-# On a standby (t/046_lagging_standby.pl has its report)
+# Check a standby. (t/046_lagging_standby.pl tests its report.)
 $node->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($node, 'base', has_streaming => 1);
@@ -174,7 +174,7 @@ is(outcome(qq{SELECT records > 0 FROM idgen.index_wal('$late', 'FFFFFFFF/FFFFFFF
   if ask('SHOW server_version_num') >= 160000;
 $standby->stop;
 
-# index_wal() and pg_waldump: records, and images, of each relation
+# Compare the records and images of each relation in index_wal() and pg_waldump.
 ask('CREATE TABLE billed (id uuid PRIMARY KEY, number int UNIQUE, word text);
 	CREATE INDEX billed_word ON billed (word)');
 ask(q{INSERT INTO billed SELECT gen_random_uuid(), i, md5(i::text) FROM generate_series(1, 20000) i});
@@ -214,7 +214,7 @@ is(outcome("SELECT idgen.index_wal('$from', pg_current_wal_insert_lsn() + 100000
 	'to a position after the end');
 is(outcome("SELECT idgen.index_wal('0/1000028', '$to')"), '58P01', 'from a position whose WAL was removed');
 
-# WAL that is not flushed yet is awaited; after a switch, there is only a header.
+# index_wal() waits for WAL that is not flushed yet. After a WAL switch, there is only a page header.
 for my $to ('pg_current_wal_insert_lsn()', q{'FFFFFFFF/FFFFFFFF'})
 {
 	is( ask(qq{CREATE TABLE unflushed (i int);
@@ -224,7 +224,7 @@ for my $to ('pg_current_wal_insert_lsn()', q{'FFFFFFFF/FFFFFFFF'})
 			SELECT records FROM idgen.index_wal(:'from_lsn', $to) WHERE table_name = 'unflushed'::regclass;
 			DROP TABLE unflushed}), 3000, "asynchronous commit: all records, to $to");
 }
-# A long record may be flushed only in part. The counts leave out catalogs, which any session can prune.
+# A long record may be flushed only partially. The counts exclude catalogs, because any session can prune their pages.
 my $flushed = ask(q{SET synchronous_commit = on; CREATE TABLE before (); SELECT pg_current_wal_flush_lsn()});
 ask(q{SELECT FROM pg_logical_emit_message(false, '', repeat('x', 100000))});
 wait_until(sub { ask("SELECT pg_current_wal_flush_lsn() > '$flushed'") eq 't' });
@@ -237,8 +237,9 @@ is(outcome(q{BEGIN; DROP EXTENSION pg_walinspect; SELECT idgen.index_wal('0/1', 
 	'without pg_walinspect');
 is(outcome("SET ROLE pg_read_all_data; SELECT idgen.index_wal('$from', '$to')"), '42501', 'without its rights');
 
-# Fill a table; its density and size are those that expected_key_cost(ARGUMENTS) predicts. Measured ones differ from run
-# to run, with a standard deviation of up to 2 %; of keyed COMBs at 5 rows a minute they average 93 % of the prediction.
+# Fill a table, and compare its density and size with the prediction of expected_key_cost(ARGUMENTS). Measurements vary
+# from run to run, with a standard deviation of up to 2 %. For keyed COMBs at 5 rows per minute, their average is 93 %
+# of the prediction.
 sub fill
 {
 	my ($title, $type, $expression, $count, $arguments) = @_;
@@ -262,12 +263,12 @@ fill(@$_) for (
 			"'keyed_comb', 120000, 1000, 12 * $_" ]
 	} 3, 20, 100, 200, 1000, 10_000);
 
-# Fill a table with short COMBs, the last of which has this place in the cycle.
+# Fill a table with short COMBs. $place is the place of the last one in the cycle.
 sub fill_short_comb
 {
 	my ($title, $rows, $period_rows, $prefix_bytes, $place) = @_;
 	my $first = $place - $rows;
-	# as many entire cycles later that no row is before 1970
+	# Move the times by whole cycles, so that no row is before 1970.
 	$first += $period_rows * 256**$prefix_bytes while $first < 0;
 	my $expression = "idgen.short_comb('1 minute', $prefix_bytes, 1,
 		'epoch'::timestamptz + (i + $first) / $period_rows * interval '1 minute')";
@@ -276,16 +277,16 @@ sub fill_short_comb
 	return $expression;
 }
 fill_short_comb(@$_) for (
-	# before the prefixes begin again, and after they did so
+	# The first case ends before the prefixes repeat, and the second one after that.
 	map({ [ "$_ rows a period, first cycle", 120_000, $_, 2, 130_000 ],
 			[ "$_ rows a period, begun again", 120_000, $_, 2, 110_000 ] } 3, 100, 1000),
 	[ '10000 rows a period', 200_000, 10_000, 2, 50_000_000 ],
 	[ 'an hour with one prefix byte', 420_000, 1380, 1, 138_000 ],
 	[ '469 cycles', 120_000, 1, 1, 128 ]);
 
-# Compare what index_report() of a table with random keys expects of keyed COMBs with measured ones: rows a minute,
-# minutes between two checkpoints, and the number of intervals. An hour has 1.07 times as many rows, so that checkpoints
-# are at all places in it.
+# For a table with random keys, index_report() predicts the cost of keyed COMBs. Compare the predictions with
+# measurements. Each case has the rows per minute, the minutes between two checkpoints, and the number of intervals. An
+# hour has 1.07 times as many rows, so that the checkpoints are spread over the whole hour.
 ask('CREATE TABLE others (i int, k uuid PRIMARY KEY, t int, note text)');
 ask(insertion('others', $v4, 1, 60_000));
 for ([ 1, 60, 60 ], [ 5, 30, 60 ], [ 20, 5, 100 ], [ 20, 60, 15 ], [ 50, 30, 15 ], [ 200, 5, 40 ])
@@ -303,8 +304,8 @@ for ([ 1, 60, 60 ], [ 5, 30, 60 ], [ 20, 5, 100 ], [ 20, 60, 15 ], [ 50, 30, 15 
 		"... a checkpoint every $minutes minutes: $expected bytes of WAL a row, measured $wal");
 }
 
-# expected_key_cost() of 10, 100 and 500 rows a checkpoint. Of short COMBs: the rows a minute, the prefix bytes, and the
-# place in the cycle of the last row.
+# Check expected_key_cost() with 10, 100 and 500 rows per checkpoint. For short COMBs, the case also has the rows per
+# minute, the prefix bytes, and the place of the last row in the cycle.
 for (
 	[ 'ordered' ], [ 'random' ], [ 'short_comb', 20, 2, 60_000 ], [ 'short_comb', 20, 2, 30_000 ],
 	[ 'short_comb', 200, 2, 30_000 ], [ 'short_comb', 60, 1, 13_920 ], [ 'short_comb', 5, 1, 1120 ])

@@ -1,16 +1,16 @@
-# index_report() on pages whose bytes are random: an error that names the relation and
-# the block, and never the end of the server. dev/test-sanitized.sh runs it, too.
+# Verify that index_report() raises an error that names the relation and the block for pages with random bytes, and
+# never crashes the server. (dev/test-sanitized.sh runs this test, too.)
 
 use FindBin;
 use lib "$FindBin::RealBin/../../../t/lib";
 use Server;
 
-# damaged pages are read, also on servers with checksums
+# The server must read damaged pages, even if checksums are enabled.
 my $node = init_server('damaged', "autovacuum = off\nignore_checksum_failure = on");
 $node->start;
 
-# Four tables for each seed. Of "lines" and "rows", the line pointers of a page are
-# damaged, in the index or in the table; of "index" and "table", some bytes anywhere.
+# There are four tables for each seed. In "lines" and "rows", the line pointers of a page of the index or the table are
+# damaged. In "index" and "table", some bytes anywhere in a page are damaged.
 my ($seeds, $header, @kinds) = (100, 24, qw(lines rows index table));
 ask(qq{
 	CREATE EXTENSION idgen_advisor CASCADE;
@@ -37,7 +37,7 @@ for my $kind (@kinds)
 	for my $seed (1 .. $seeds)
 	{
 		srand($seed);
-		# not the metapage
+		# Do not damage the metapage.
 		my $is_index = $kind =~ /lines|index/;
 		my $relation = $kind . $seed . ($is_index ? '_k' : '');
 		my $path = $node->data_dir . "/$file{$relation}";

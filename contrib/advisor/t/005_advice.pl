@@ -1,6 +1,6 @@
-# What the advisor advises for tables that it has not seen, and what index_reports() says
-# of all indexes: WAL a day by the server's statistics, compared with index_wal(), and the
-# reason where it is not known.
+# Verify the advice for tables other than those of 003_zoo.pl, and the reports of index_reports() on all indexes. The
+# daily WAL, which is computed from the server's statistics, is compared with index_wal(). If the daily WAL is unknown,
+# the report must contain the reason.
 
 use FindBin;
 use lib "$FindBin::RealBin/../../../t/lib";
@@ -21,14 +21,14 @@ my $empty = qr/^Most pages contain no rows any more, and REINDEX INDEX CONCURREN
 my $none = qr/^$/;
 sub filled { my ($values) = @_; return "INSERT INTO %t SELECT $values FROM generate_series(1, $rows) i" }
 
-# short COMBs, 1 row in 2 minutes, of which the newest 21,600 are kept: 30 of the 45.5 days of a cycle
+# Short COMBs at 1 row per 2 minutes, of which the newest 21,600 are kept. This is 30 of the 45.5 days of a cycle.
 my @settled = map { my $first = 2160 * $_;
 	(qq{INSERT INTO %t SELECT idgen.short_comb(run_length => 1, clock => 'epoch'::timestamptz + i * interval '2 min'), i
 		FROM generate_series($first, $first + 2159) i},
 		"DELETE FROM %t WHERE i < $first - 19440", 'VACUUM %t') } 0 .. 49;
 
 
-# title, columns, advice, or else the reason why there is none, statements
+# Each case: title, columns, advice or the reason why there is none, statements
 for (
 	[ 'random keys', 'id uuid PRIMARY KEY', $change, filled($v4) ],
 	[ 'random keys and a time', 'id uuid, at timestamptz, PRIMARY KEY (id, at)', $change, filled("$v4, now()") ],
@@ -95,7 +95,7 @@ for (
 	  if $title =~ /^short COMBs/;
 }
 
-# The advised default; the area is the name of the table, and not that of a partition
+# Check the advised default. The area is the name of the table, not the name of a partition.
 my $table = ident(q{O'Hara\orders});
 my $default = qr/idgen\.keyed_comb\(E'O''Hara\\\\orders'\)::text/;
 ask("CREATE TABLE $table (id text PRIMARY KEY) PARTITION BY HASH (id);
@@ -105,8 +105,8 @@ my ($advised) = ask("SELECT advice FROM idgen.index_report('part_pkey')") =~ /ke
 is(outcome("ALTER TABLE $table ALTER id SET DEFAULT $advised; INSERT INTO $table DEFAULT VALUES"), '',
 	'a partition of texts: the advised default, with the name of the table');
 
-# Several indexes of a table: the advice for each; with these rows, an index on an int has more than 100 pages also on
-# 32 bits
+# Check the advice for each of several indexes of a table. With this number of rows, an index on an int has more than
+# 100 pages even on 32-bit platforms.
 my $saved = qr/serves the same searches; without this one, \d+ \wB and all of its WAL would be saved/;
 my $same = sub { qr/^Index public\.$_[0] $saved\.$/ };
 ask("DROP TABLE zoo;
@@ -152,8 +152,8 @@ ask("CREATE TABLE idle (id int PRIMARY KEY); $begin");
 like(report('concat_ws($$|$$, rows_per_day, rows_per_checkpoint, wal_per_day, unknown_reason)', 'idle_pkey'),
 	qr/^fewer than 3 checkpoints since/, 'too few checkpoints: no rates, and the reason');
 
-# The newest rows of keyed COMBs are in the middle of a twelfth. In the area, each twelfth has a prefix of its own: in
-# one area of 20, two of the six have the same, and the newest rows are among older ones.
+# The newest rows of keyed COMBs are in the middle of a twelfth. In the chosen area, each twelfth has its own prefix. In
+# one of 20 areas, two of the six twelfths have the same prefix, so the newest rows would be among older rows.
 my $area = ask(q{SELECT area FROM generate_series(1, 100) area, LATERAL (
 		SELECT count(DISTINCT left(idgen.keyed_comb(area::text, clock => at)::text, 8)) AS prefixes
 		FROM generate_series('epoch'::timestamptz, 'epoch'::timestamptz + '25 min', '5 min') at) s
@@ -174,7 +174,7 @@ ask('CREATE EXTENSION pg_walinspect');
 my $from = ask('CHECKPOINT; SELECT pg_current_wal_insert_lsn()');
 ask($begin);
 ask(join ';', insert($rows + $_ * $n, $rows + ($_ + 1) * $n), 'CHECKPOINT') for 0 .. 4;
-# the server counts the last checkpoint and the last rows a little later
+# The server counts the last checkpoint and the last rows with some delay.
 wait_until(sub { abs(report('rows_per_checkpoint', 'random_pkey') / $n - 1) < 0.1 });
 for my $index (map { "${_}_pkey" } sort keys %values)
 {
@@ -189,7 +189,7 @@ for my $index (map { "${_}_pkey" } sort keys %values)
 	cmp_ok(abs($per_row / $measured - 1), '<', 0.25,
 		"$index: $per_row bytes of WAL for a row of the table, measured $measured");
 	is($same, 't', '... and that of a day is that of its rows');
-	# the model, without the table's own pages
+	# The model does not include the table's own pages.
 	cmp_ok(abs($keyed / $measured - 1), '<', 0.5, "keyed_comb(): $keyed bytes are expected with it")
 	  if $index =~ /^keyed/;
 	is($saved, 't', "$index: keyed_comb() would save WAL") if $index =~ /^random/;

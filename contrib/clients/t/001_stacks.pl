@@ -1,5 +1,5 @@
-# The template of each stack does what contrib/clients/README.md says: the programs of programs.txt import only the
-# template, and answer commands; all assertions are here.
+# Verify that the template of each stack does what contrib/clients/README.md says. The programs in programs.txt only
+# import the template and answer commands. All assertions are in this file.
 
 use lib 'contrib/clients/t/lib';
 use Program;
@@ -11,7 +11,8 @@ my $node = Program::start_server('stacks');
 ask('CREATE EXTENSION idgen');
 sub new_id { return ask('SELECT idgen.uuid_v4()') }
 
-# An answer must be an error with SQLSTATE 23514 of this constraint, or with its message if the driver has no field.
+# Check that an answer is an error with SQLSTATE 23514 for this constraint. If the driver has no field for the
+# constraint, check the message.
 my %message = (not_today => 'not_today', creation_identifiers_same_command => 'already used for a different command',
 	invoices_id_is_recent => 'outside the accepted time window');
 
@@ -50,7 +51,7 @@ sub test_stack
 	cut_wires($stack, $in) if $stack->{has}{wires} && defined $ENV{IDGEN_CLIENT_NAMES};
 }
 
-# The server makes the key of an order, and the application that of its invoice.
+# The server generates the key of an order, and the application generates the key of its invoice.
 sub keys_of_both
 {
 	my ($program, $in) = @_;
@@ -75,7 +76,7 @@ sub create_once
 	my ($program, $in) = @_;
 	my $command = new_id();
 
-	# The INSERT fails: nothing of the first attempt may stay.
+	# The INSERT fails, so no effect of the first attempt may remain.
 	$in->("ALTER TABLE orders ADD CONSTRAINT not_today CHECK (note <> 'once')");
 	is_refused([ $program->ask('create_once', $command, 'once') ], 'not_today', 'create once: the INSERT fails');
 	$in->('ALTER TABLE orders DROP CONSTRAINT not_today');
@@ -91,7 +92,8 @@ sub create_once
 		'... one row was created');
 }
 
-# Four processes have sent the same command before the first one is answered: all wait for a session that undoes it.
+# Four processes send the same command while another session has an uncommitted record of it. All of them wait for that
+# session, which then rolls back.
 sub in_flight
 {
 	my ($stack, $in, $task, @words) = @_;
@@ -113,14 +115,15 @@ sub in_flight
 	return $id;
 }
 
-# An invoice and its lines, all with keys of the application
+# Create an invoice and its lines. The application generates all of their keys.
 sub children
 {
 	my ($stack, $program, $in, $order) = @_;
 	my $command = new_id();
 	my $lines = "SELECT string_agg(concat_ws(' ', invoice_id, item), ', ' ORDER BY item) FROM lines";
 
-	# The first attempt is rolled back after the command was recorded; the server's log has the id that it proposed.
+	# The first attempt is rolled back after the command was recorded. The server's log contains the id that it
+	# proposed.
 	$in->("ALTER TABLE lines ADD CONSTRAINT not_today CHECK (item <> 'pen')");
 	my $log_before = -s $node->logfile;
 	is_refused([ $program->ask('children', $command, $order, 'ink', 'pen') ], 'not_today', 'with lines: one fails');
@@ -140,7 +143,7 @@ sub children
 	is($in->("$lines WHERE invoice_id <> '$id'"), "$other nib, $other quill", '... and the lines are created once');
 }
 
-# The server checks the keys of invoices, which the application makes.
+# The server checks the keys of invoices, which the application generates.
 sub own_keys
 {
 	my ($program, $in, $order, $id) = @_;
@@ -150,7 +153,7 @@ sub own_keys
 	my $folder = "$Program::folder/$program->{name}";
 	is(`grep -rlIE '$Program::id_key|\\\\x0f\\\\x1e' $folder`, '', '... no file contains the secret');
 
-	# A retry after a lost answer is a success or a duplicate, also when the key is no longer recent.
+	# A retry after a lost answer is a success or a duplicate, even when the key is no longer recent.
 	my $old = $in->(qq{SET session_replication_role = replica; INSERT INTO invoices (id, order_id)
 		VALUES (idgen.hmac_comb_at(now() - interval '1 day', 'invoices'), '$order') RETURNING id});
 	my $new = $in->(q{SELECT idgen.hmac_comb('invoices')});
@@ -170,8 +173,8 @@ sub own_keys
 		join(' ', sort $id, $old, $new), '... the three rows stay the only ones');
 }
 
-# Each command creates its order once, and is answered with it, while the connection is cut at each packet. This takes
-# half a minute for a stack.
+# Each command creates its order once and is answered with it, even if the connection is cut at any of the packets. This
+# takes half a minute for each stack.
 sub cut_wires
 {
 	my ($stack, $in) = @_;
@@ -186,7 +189,7 @@ sub cut_wires
 	ok($lost_completions && $in_a_row, "$cuts cuts, $in_a_row times three in a row")
 	  or return diag(slurp_file($stack->{log}));
 
-	# a session whose connection was cut may still work
+	# A session whose connection was cut may still be working.
 	ok(wait_until(sub { $in->(q{SELECT count(*) FROM pg_stat_activity
 		WHERE datname = current_database() AND usename = 'app'}) == 0 }), '... all sessions have ended');
 	my $answers = join ', ', map { "('$_->[0]', uuid '$_->[1]')" } @lines;

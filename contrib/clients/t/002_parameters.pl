@@ -1,6 +1,6 @@
-# The statements with parameters of README, recipes, masks and contrib/clients/README.md work as drivers send them:
-# without types, as most drivers do, and with those of Java, which sends text as varchar. Each page is executed, and
-# raises the errors that it announces. sql/callable.sql calls every function without types.
+# Verify that the statements with parameters in README.md, the recipes, masks.md and contrib/clients/README.md work as
+# drivers send them: without types, as most drivers do, and with the types of Java drivers, which send text as varchar.
+# Each page is executed, and raises the errors that it announces. (sql/callable.sql calls every function without types.)
 
 use Functions;
 use Server;
@@ -8,11 +8,12 @@ use Server;
 my $node = Functions::add_key(init_server('drivers', 'idgen.node_id = 1'));
 $node->start;
 
-# The types that JDBC sends: those that have a class of Java, or none for jsonb
+# The types that JDBC sends. The types listed here have a Java class, jsonb is sent without a type, and all others are
+# sent as varchar.
 my %of_java = ((map { $_ => $_ } qw(uuid bigint int numeric timestamptz)), jsonb => 'unknown');
 sub types_of_java { return join ', ', map { $of_java{$_} // 'varchar' } split /, /, shift }
 my $language = $node->pg_version >= 19 ? qr/(?:sql|text(?=\nPREPARE))/ : 'sql';
-# statements that applications do not send, or other tests paste
+# Statements that applications do not send, or that other tests paste
 my $other = qr/^LOAD|CONCURRENTLY|\\g|pg_reload_conf|index_report|pg_walinspect|partman/m;
 
 for my $path ('README.md', 'docs/recipes.md', 'docs/masks.md', 'contrib/clients/README.md')
@@ -25,7 +26,7 @@ for my $path ('README.md', 'docs/recipes.md', 'docs/masks.md', 'contrib/clients/
 	my $prepared = $sql =~ s/ *--.*//gmr;
 	my $number = $prepared =~ s{^PREPARE (\w+)\((.*?)\) AS\b([^;]*);}{
 		sprintf 'PREPARE java(%s) AS%s; DEALLOCATE java; PREPARE %s AS%s;', types_of_java($2), $3, $1, $3}gme || 0;
-	# those that the page shows without PREPARE
+	# Also prepare statements that the page shows without PREPARE.
 	my $driver_statement = qr/(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b[^;]*\$1/;
 	$prepared =~ s/(?:\A|;\s*?\n)\K(?=$driver_statement)/'PREPARE "' . ++$number . '" AS '/ge;
 

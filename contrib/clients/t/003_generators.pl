@@ -1,5 +1,6 @@
-# The generators of nine languages make the keys of the test vectors, which are those of the server, also of other
-# times; the server accepts their keys of now; and wrong arguments make no key.
+# Verify the generators in nine languages. They generate the keys of the test vectors, which agree with the server's
+# keys, also for other times. The server accepts the keys that they generate for the current time. Wrong arguments must
+# not generate a key.
 
 use lib 'contrib/clients/t/lib';
 use Page;
@@ -60,13 +61,13 @@ sub first_digits
 }
 is_deeply([ first_digits(@hmac) ], [ map { $_->[4] } @hmac ], 'hmac_comb: the first digits are those of the vectors');
 
-# with another key, before 1970 and long after
+# Use another key, and times before 1970 and far in the future.
 my @more;
 for my $ms (map { ($_ - 1, $_, $_ + 1) } -62135596800000, -3600000, -300000, 1795146240000, 253402300799000)
 {
 	push @more, map { [ $Program::id_key, 'orders', $_, $ms ] } 1, 7, 3600000, 86400000;
 }
-# the longest area, and one with a character that some libraries take for the end of a line
+# Use the longest area, and an area with a character that some libraries treat as the end of a line.
 push @more, map { [ $Program::id_key, $_, 3600000, 1795146240000 ] } 'ö' x 31 . 'o', "a\xe2\x80\xa8b";
 my @digits = first_digits(@more);
 push @$_, shift @digits for @more;
@@ -80,7 +81,7 @@ my @lines = ((map { [ 'short', $random, '', @$_[ 0 .. 3 ] ] } @short),
 my @now = ([ 'now', $key, $area, 0, 0, 0, $random ]) x 2;
 my @expected = map { s/-//gr } ((map { $_->[4] } @short), map { $_->[4] . $rest } @hmac);
 
-# What a program answers to lines
+# Return what a program answers to the given lines.
 sub answers
 {
 	my ($language, @lines) = @_;

@@ -1,10 +1,10 @@
-# The errors of contrib/clients/README.md are those that the server reports, with SQLSTATE and constraint name.
+# Verify that the server reports the errors in contrib/clients/README.md, with these SQLSTATEs and constraint names.
 
 use Functions;
 use Page;
 use Server;
 
-# "SQLSTATE constraint": all combinations of the SQLSTATEs of a row and the names in code font of its next column
+# The elements "SQLSTATE constraint" combine each SQLSTATE of a row with each name in code font in its next column.
 my (undef, undef, @rows) = Page->new('contrib/clients/README.md')->table('Errors seen by the application');
 my %on_page;
 for (@rows)
@@ -23,7 +23,7 @@ ask(q{
 	SELECT idgen.create_id_domain('account_id', 'acct');
 	SELECT idgen.create_once('018f0000-0000-7000-8000-000000000001', idgen.uuid_v7(), 'create order')});
 
-# A statement in a session of its own, while this one is in a transaction.
+# Return a command that executes a statement in another session, while this session is in a transaction.
 sub meanwhile
 {
 	return sprintf qq{\\! psql -X -q -v VERBOSITY=verbose -d "%s" -c "%s"\n}, $node->connstr('postgres'), shift;

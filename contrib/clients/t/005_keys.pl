@@ -1,5 +1,6 @@
-# Keys that applications share with the server: "From nothing to a checked key" of contrib/clients/README.md, and
-# "Replacing a secret key" of docs/recipes.md under load, and with its steps left out or exchanged.
+# Verify keys that applications share with the server. The test executes "From nothing to a checked key" of
+# contrib/clients/README.md, and "Replacing a secret key" of docs/recipes.md, both under load and with steps omitted or
+# exchanged.
 
 use lib 'contrib/clients/generators';
 use Combs 'hmac_comb';
@@ -30,7 +31,7 @@ my $node = init_server('keys', 'idgen.key_file = idgen_keys');
 my $key_file = $node->data_dir . '/idgen_keys';
 my %key = (shared => '5e1f0c00000000000000000000000001', shared2 => '5e1f0c00000000000000000000000002');
 
-# Replace the key file by one with these names.
+# Replace the key file by a file that has keys with these names.
 sub write_keys
 {
 	append_to_file("$key_file.new", join '', map { "$_ $key{$_}\n" } @_);
@@ -51,14 +52,14 @@ said("CREATE EXTENSION idgen; $set_up; ALTER ROLE clerk LOGIN");
 my $folder = PostgreSQL::Test::Utils::tempdir();
 my $by_default = 'INSERT INTO baskets (note) VALUES (%s)';
 
-# The INSERT of an application with a key
+# Return the INSERT of an application that generates its key.
 sub insert
 {
 	my ($name, $note) = @_;
 	return sprintf q{INSERT INTO baskets VALUES ('%s', '%s')}, hmac_comb(pack('H*', $key{$name}), 'baskets'), $note;
 }
 
-# The setting of an application, the name of its key
+# Return the file that stores an application's setting, which is the name of its key.
 sub setting { return "$folder/$_[0].key" }
 sub give_key
 {
@@ -67,7 +68,8 @@ sub give_key
 	rename "$folder/new", setting($application) or die "rename: $!";
 }
 
-# A process that inserts rows one after another until it is killed: an application, or with the default if it has no key
+# Start a process that inserts rows one after another until it is killed. If it has a key, it acts as an application.
+# Otherwise, it uses the default of the column.
 sub start_client
 {
 	my ($name) = @_;
@@ -91,7 +93,7 @@ sub start_client
 
 my @clients = qw(application_1 application_2 default);
 
-# Wait until each client has inserted ten rows more. (Some transactions of each have then begun after this call.)
+# Wait until each client has inserted ten more rows. (Some transactions of each client then began after this call.)
 sub all_insert
 {
 	my ($after) = @_;
@@ -128,8 +130,8 @@ is(refused(), '', 'no INSERT was refused');
 kill 'KILL', @processes;
 waitpid $_, 0 for @processes;
 
-# The steps in another order: the first one after which an INSERT fails, and the errors of the application and of the
-# default
+# Execute the steps in another order. Return the first step after which an INSERT fails, with the errors of the
+# application and of the default.
 sub first_failure
 {
 	my ($steps) = @_;
@@ -163,7 +165,7 @@ for ([ 12345, '' ], [ 1234, '' ],
 	is(first_failure($steps), $expected, "steps $steps: " . ($expected || 'no INSERT fails'));
 }
 
-# without the reload of step 1, for a session that has read the file
+# Omit the reload of step 1, for a session that has already read the file.
 first_failure('');
 my $session = session(node => $node, user => 'clerk');
 is($session->ask(sprintf $by_default, 1), '', 'a session');
@@ -171,7 +173,7 @@ write_keys(qw(shared shared2));
 said($both);
 is($session->ask(sprintf $by_default, 1), 42704, 'step 2 without a reload: 42704');
 
-# the INSERT that is rolled back
+# Check the INSERT that is rolled back.
 my ($create, $test) = $new =~ /^(.*?;)\s+(BEGIN;.*)/s;
 like((said($create =~ s/key_name=\w+/key_name=shraed2/r))[1], qr/^\s*\z/, 'a trigger with a wrong name can be created');
 like((said($test))[1], qr/42704: key "shraed2" does not exist/, '... and the INSERT finds it');

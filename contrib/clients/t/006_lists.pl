@@ -1,5 +1,5 @@
-# The list of docs/recipes.md has each row once in JavaScript, also where a thousand rows are of one millisecond.
-# JavaScript rounds times and numbers in JSON that are not sent as text.
+# Verify that the list of docs/recipes.md contains each row once in JavaScript, even if a thousand rows were created in
+# the same millisecond. JavaScript rounds times, and rounds numbers in JSON unless they are sent as text.
 
 use lib 'contrib/clients/t/lib';
 use Page;
@@ -27,7 +27,7 @@ like($recipe->plan_of($heading, q{next_page('2026-11-20', 'ffffffff-ffff-ffff-ff
 	qr/^Limit\n +->  Index Scan Backward using \w+.*\n +Index Cond: \(ROW\(created_at, id\) < ROW\(\$1, \$2\)\)\z/,
 	'a page is read from the index, without a sort');
 
-# as an ORM writes it: rows that are newer than the page are not read
+# An ORM writes the query in this form. Rows that are newer than the page must not be read.
 my $page_900 = q{'2026-11-20 03:44:00.123+00', 'ffffffff-ffff-ffff-ffff-ffffffffffff'};
 my $orm = $recipe->prepared($heading)
   . 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE next_page_of_orm';

@@ -1,6 +1,6 @@
-# The template of each stack works through PgBouncer in transaction mode, with the settings that the clients' page
-# names, where PgBouncer supports no prepared statements, as before version 1.21 or with max_prepared_statements = 0.
-# Four processes of each stack share two sessions of the server, so that two of them prepare in the same one.
+# Verify that the template of each stack works through PgBouncer in transaction mode, with the settings on the clients'
+# page. PgBouncer does not support prepared statements here, as in versions before 1.21 or with max_prepared_statements
+# = 0. Four processes of each stack share two server sessions, so two processes prepare statements in the same session.
 
 use lib 'contrib/clients/t/lib';
 use Page;
@@ -12,7 +12,7 @@ my $node = Program::start_server('pools');
 ask('CREATE EXTENSION idgen');
 my $pool = Pool->new($node, ['app'], size => 2) or plan skip_all => 'pgbouncer is not installed';
 
-# The settings of a stack: those in code font in its row, or none
+# The settings of a stack are the texts in code font in its row, if there are any.
 my %settings;
 for (Page->new('contrib/clients/README.md')->table('PgBouncer'))
 {
@@ -35,7 +35,7 @@ for my $stack (Program::all('stack'))
 	}
 }
 
-# In each round, each process has one command of each kind under way at the same time as the others.
+# In each round, all processes send one command of each kind at the same time.
 sub work
 {
 	my ($stack) = @_;
@@ -44,7 +44,7 @@ sub work
 	my $order = ($programs[0]->results('order_with_invoice', 'first'))[0];
 	for my $round (1 .. $rounds)
 	{
-		# two pairs of processes send the same command
+		# Two pairs of processes send the same command.
 		my @ids = split /\n/, ask('SELECT gen_random_uuid() FROM generate_series(1, 2);
 			SELECT idgen.hmac_comb($$invoices$$) FROM generate_series(1, 4)');
 		for my $words (
@@ -65,7 +65,7 @@ sub work
 		'each pair gets the same order');
 	is(ask('SELECT count(*) FROM orders WHERE note = ANY (string_to_array($$' . join(',', keys %orders) . '$$, $$,$$))',
 		$stack->{database}), 2 * $rounds, '... which is there once');
-	# (the session that made the tables may still be there)
+	# (The session that created the tables may still exist.)
 	ok(wait_until(sub { ask("SELECT count(*) <= 2 FROM pg_stat_activity
 		WHERE datname = '$stack->{database}' AND usename = 'app'") eq 't' }), 'they share two sessions');
 	is($_->end, 0, 'a process ends well') for @programs;

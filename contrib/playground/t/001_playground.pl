@@ -1,5 +1,5 @@
-# The playground in Chromium, which chromedriver controls by the WebDriver protocol, and
-# in node; and its statements on a real server, which writes the same WAL.
+# Verify the playground in Chromium, which chromedriver controls by the WebDriver protocol, and in Node.js. The test
+# also executes the playground's statements on a real server, which must write the same amount of WAL.
 
 use HTTP::Tiny;
 use JSON::PP;
@@ -16,7 +16,7 @@ my @npm = (qw(npm --silent --prefix), $playground);
 system_or_bail(@npm, qw(run build));
 
 my ($at, $http, $timeout, @started) = (undef, undef, $PostgreSQL::Test::Utils::timeout_default);
-# the browser ends with its session, not with chromedriver
+# The browser terminates with its session, not with chromedriver.
 END { my $status = $?; $http->delete($at) if ($at // '') =~ m{session/}; $_->kill_kill for @started; $? = $status }
 
 # Start a program, and return the port that it prints.
@@ -38,7 +38,7 @@ is_deeply([ map { $_->{key} } @measured ], [qw(gen_random_uuid uuid_v7 short_com
 cmp_ok($pages{gen_random_uuid}, '>', 5 * $pages{$_}, "$_ touches fewer pages than random keys")
   for qw(keyed_comb uuid_v7);
 
-# as PGlite: with checksums, which version 18 has by default, and nothing in the background
+# Use the configuration of PGlite: checksums, which are the default in PostgreSQL 18, and no background activity.
 init_server('real', "autovacuum = off\nmax_wal_size = 8GB\ncheckpoint_timeout = 1d\nwal_consistency_checking = ''",
 	extra => ['--data-checksums'])->start;
 my ($script) = run_command([ @module, 'sql', $settings ]);
@@ -51,7 +51,7 @@ for (@measured)
 		sprintf('%s: %.0f bytes of WAL a row, %.0f on a server', $_->{key}, $_->{wal}, $real));
 }
 
-# tables that cannot be filled are refused before any row is inserted
+# Tables that cannot be filled are rejected before any row is inserted.
 for (
 	[ 'a uuid, b int, PRIMARY KEY (a, b)', qr/the primary key of table "t" is not a single column of type uuid$/m ],
 	[ 'a uuid PRIMARY KEY, b interval NOT NULL, c inet NOT NULL',
@@ -90,7 +90,8 @@ JAVASCRIPT
 sub devtools { return command('/goog/cdp/execute', { cmd => shift, params => {@_} }) }
 sub media { return devtools('Emulation.setEmulatedMedia', features => [ { name => "prefers-$_[0]", value => $_[1] } ]) }
 
-# Wait until the status, the error and the last sentence match, followed by whether the last picture is painted.
+# Wait until the texts of the status, the error and the last caption match. They are followed by "true" if the last
+# picture is painted, and otherwise by "false".
 sub becomes
 {
 	my ($expected, $name, $said, $attempts) = (@_, '', 10 * $timeout);
@@ -100,7 +101,7 @@ sub becomes
 	like($said, $expected, $name);
 }
 
-# Press keys together, and return the control that has the focus then, and its outline.
+# Press keys together. Return the control that then has the focus, and its outline.
 sub press
 {
 	my @keys = ((map +{ type => 'keyDown', value => $_ }, @_), map +{ type => 'keyUp', value => $_ }, reverse @_);
@@ -118,7 +119,7 @@ my @options = (qw(--headless --no-sandbox --disable-gpu --disable-dev-shm-usage 
 $at .= '/' .
 	command('', { capabilities => { alwaysMatch => { 'goog:chromeOptions' => { args => \@options } } } })->{sessionId};
 
-# the keyboard, and a run that takes longer than its test
+# Check the keyboard, during a run that takes longer than this part of the test.
 my ($tab, $enter, $shift) = ("\x{E004}", "\x{E007}", "\x{E008}");
 open_link('rows=1000000&years=0');
 becomes(qr/is ready/, 'the page is ready');
@@ -147,7 +148,7 @@ run_with('sql=CREATE TABLE t (id uuid PRIMARY KEY); SELECT count(*) FROM generat
 js('all("#stop")[0].click()');
 becomes(qr/is ready/, 'a statement without end is stopped, and the server is another one');
 
-# a table that the visitor gives by a link, in all appearances of the page
+# Check a table that the visitor defines in a link, in each color scheme and width of the page.
 run_with('rows=20000&years=0&sql=CREATE TABLE t '
   . '(i int GENERATED ALWAYS AS IDENTITY, key uuid PRIMARY KEY, at date, n numeric(3,1) NOT NULL)');
 becomes(qr/^Measured in this browser by PostgreSQL/, 'a table of the visitor');

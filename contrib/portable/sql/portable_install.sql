@@ -1,4 +1,5 @@
--- Installs the portable edition, and again, as an upgrade. The tests that follow are those of the extension.
+-- Install the portable edition, and install it again, as for an upgrade. The following tests are those of the
+-- extension.
 \set ECHO none
 \getenv folder PG_ABS_SRCDIR
 \cd :folder

@@ -1,6 +1,6 @@
-# The portable edition is installed by a role without privileges, installed again in a
-# database in use, removed, restored, and left for the extension. (Names: t/005_portable_names.pl.
-# Results: t/004_portable_results.pl, make -C contrib/portable installcheck.)
+# Verify that the portable edition can be installed by a role without privileges, installed again in a database in use,
+# removed, and restored, and that a database can change from it to the extension. (t/005_portable_names.pl tests names;
+# t/004_portable_results.pl and "make -C contrib/portable installcheck" test results.)
 
 use Page;
 use Server;
@@ -24,7 +24,7 @@ sub as_installer
 	return $node->safe_psql($database, $sql, extra_params => [ '-U', 'Installer' ]);
 }
 
-# Run psql as the installer, who is no superuser; return its messages.
+# Run psql as the installer, a role that is not a superuser, and return its messages.
 sub run_psql
 {
 	my ($database, @arguments) = @_;
@@ -60,13 +60,13 @@ as_installer('c', 'CREATE EXTENSION idgen');
 like(install('c', $files[0]), qr/extension "idgen" is installed/, 'it does not mix with the extension');
 like(install('c', $_), qr/uuids\.sql is not installed/, "nor does $_") for @files[ 1 .. 3 ];
 
-# a failure in the last function, without a transaction and without ON_ERROR_STOP
+# Make the last function fail, without a transaction and without ON_ERROR_STOP.
 my $broken = slurp_file($files[0]) =~ s/(.*COMMENT ON FUNCTION idgen\.)\w+/$1missing/sr;
 like(run_psql('p', '-v', 'ON_ERROR_STOP=0', '-c', $broken), qr/function idgen\.missing.* does not exist/,
 	'a file that fails');
 is(ask($objects, 'p'), '', 'creates nothing');
 
-# in a transaction of the caller, whose settings stay
+# Install in a transaction of the caller, whose settings must not change.
 my $all = join '', map { slurp_file($_) } @files;
 is(as_installer('p', "SET search_path = public; BEGIN; SET LOCAL search_path = pg_catalog; $all SHOW search_path;
 	ROLLBACK; SHOW search_path"),
@@ -107,7 +107,7 @@ as_installer('p', 'GRANT CREATE ON SCHEMA idgen TO app');
 like(install('p', $_), qr/schema "idgen" is not only yours/, "$_ refuses the schema later") for @files;
 as_installer('p', 'REVOKE CREATE ON SCHEMA idgen FROM app');
 
-# another role makes the schema after the installer has looked for it
+# Another role creates the schema after the installer has checked that it does not exist.
 create_database('taken');
 my ($other, $installer) = map { session(database => 'taken', user => $_) } 'other', 'Installer';
 $other->ask('BEGIN; CREATE SCHEMA idgen');
@@ -140,7 +140,7 @@ is(outcome("REVOKE USAGE ON SCHEMA idgen FROM app; GRANT EXECUTE ON ALL FUNCTION
 is(errors("GRANT USAGE ON SCHEMA idgen TO app; SET ROLE app; $call", database => 'silent'), '',
 	'GRANT EXECUTE ON ALL FUNCTIONS is enough');
 
-# each file is one statement, which drivers send in one message
+# Each file is a single statement, which drivers send in one message.
 $node->command_ok([ qw(pgbench -n -t 1 -M extended -U Installer -f), $_, $node->connstr('silent') ],
 	"$_ by the extended protocol") for @files;
 
@@ -175,7 +175,7 @@ as_installer('source', q{
 	CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT idgen.keyed_comb('orders'), n int);
 	INSERT INTO orders (n) VALUES (1)});
 
-# Run commands with the connection strings OLD and NEW of two databases; return the errors.
+# Run commands with the connection strings OLD and NEW of two databases, and return the errors.
 sub move
 {
 	my ($from, $to, $user, @commands) = @_;
@@ -184,7 +184,7 @@ sub move
 	return join '', map { (run_command([ 'bash', '-e', '-o', 'pipefail', '-c', $_ ]))[1] } @commands;
 }
 
-# Dump "source" with each list of options into one database.
+# Dump "source" with each list of options, and restore all dumps into one database.
 sub refresh
 {
 	my ($database, @dumps) = @_;
@@ -218,7 +218,7 @@ as_installer('target', $insert);
 is(ask("$rows; $secret", 'target'), "2\n$of_source", 'rows have keys, and the secret is that of the source');
 ask('DROP DATABASE target');
 
-# into a database that has the edition, and its own secret
+# Restore into a database that already has the edition and its own secret.
 create_database('target');
 install('target');
 my $kept = ask($secret, 'target');
@@ -232,7 +232,7 @@ like(refresh('target', '--data-only'), qr/duplicate key value violates unique co
 as_installer('target', $insert);
 is(ask("$rows; $secret", 'target'), "1\n$kept", 'wholly, and rows have keys, still with its own secret');
 
-# --- Leaving for the extension ----------------------------------------------
+# --- Change to the extension ------------------------------------------------
 create_database('old');
 install('old');
 as_installer('old', q{
@@ -268,7 +268,7 @@ as_installer('old', q{
 	SELECT idgen.create_once_text(md5('note')::uuid, idgen.typeid('note'), 'note');
 	INSERT INTO bills VALUES (md5('1')::uuid, 1)});
 
-# All that a dump has, but for the order, which depends on the edition
+# Return everything that a dump contains, without its order, which depends on the edition.
 sub state_of
 {
 	my ($database) = @_;
@@ -279,7 +279,7 @@ sub state_of
 my $state = state_of('old');
 cmp_ok(scalar @$state, '>', 1000, 'the database is in use');
 
-# by the commands of contrib/portable/README.md
+# Use the commands of contrib/portable/README.md.
 my ($commands) = Page->new('contrib/portable/README.md')->blocks('Change to the extension', 'sh');
 my ($create, @steps) = split /\n/, $commands;
 create_database('new');

@@ -1,8 +1,8 @@
-# t/024_creation_load.pl with the portable edition: five seconds of load.
+# Run t/024_creation_load.pl with the portable edition, with five seconds of load.
 
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;		# has INIT blocks
+use PostgreSQL::Test::Cluster;		# contains INIT blocks
 use PostgreSQL::Test::Utils;
 
 $ENV{IDGEN_PORTABLE} = 1;

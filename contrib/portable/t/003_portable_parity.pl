@@ -1,5 +1,5 @@
-# The portable edition against the extension: the same functions and table, verdicts of
-# triggers and hashes, also in another encoding; and what is different.
+# Verify that the portable edition has the same functions and table as the extension, and that its triggers and hashes
+# have the same results, also in another encoding. The test also checks the known differences.
 
 use Digest::SHA qw(hmac_sha256);
 use Encode qw(encode_utf8);
@@ -28,7 +28,7 @@ my ($c, $p) = map { +{ map { /^idgen\.(\w+)/ => $_ } split /\n/, ask($functions,
 
 is_deeply([ map { $p->{$_} } sort keys %$p ], [ map { $c->{$_} // "no $_" } sort keys %$p ],
 	'signatures, defaults, results and marks are those of the extension, and all have comments');
-# identifiers of other schemes; sql/other_schemes.sql leaves out the functions that do not exist
+# Check identifiers of other schemes. sql/other_schemes.sql omits the functions that do not exist.
 my ($of_c, $of_p) = map { [ split /\n/, ask(slurp_file('sql/other_schemes.sql'), $_) ] } 'c', 'p';
 my %of_c = map { $_ => 1 } @$of_c;
 cmp_ok(scalar @$of_p, '>', 25, 'readers are given identifiers of other schemes');
@@ -61,7 +61,7 @@ is_deeply([ @hashes[ 1 .. 3 ] ], [ ($hashes[0]) x 3 ], 'its hash is that of the 
 my $long = q{('[' || repeat('0,', 400000) || '1.50]')::jsonb};
 is(hash_of($long, 'p'), hash_of($long, 'c'), 'so is that of 800 kB of numbers');
 
-# Citus refuses the DELETE of no row by an array that is NULL
+# Citus rejects a DELETE by an array that is NULL, so there must be no DELETE if there are no rows to delete.
 is(ask(q{BEGIN;
 	CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'DELETE'; END $$;
 	CREATE TRIGGER refuse BEFORE DELETE ON idgen.creation_identifiers EXECUTE FUNCTION refuse();
@@ -104,7 +104,7 @@ is(outcome("INSERT INTO idgen.portable_secret VALUES ($_->[0], '$secret')", data
 is(outcome('SELECT FROM idgen.portable_secret', database => 'p', user => 'app'), '42501',
 	'a role that is not its owner cannot read it');
 
-# known answers: key, area, period and Unix time in ms, prefix
+# Known answers: key, area, period and Unix time in ms, prefix
 my $key = pack 'C*', 0 .. 15;
 my $secret_is = q{SET client_encoding = UTF8; UPDATE idgen.portable_secret SET secret = '\x} . unpack('H*',
 	$key) . q{'};
@@ -121,7 +121,7 @@ SKIP:
 	  for 'p', 'latin_p';
 }
 
-# by the definition, from 4713 BC to 294276, for periods from 1 ms to 1000 years
+# Compare prefixes with the definition, from 4713 BC to 294276, for periods from 1 ms to 1,000 years.
 my @areas = ('', 'a', 'a b', q{"$area$" \\ it's}, "n\xE9\x{20AC}", 'x' x 63);
 my @cases = map { my $period = $_; map { [ $areas[ rand @areas ], $period, $_ ] }
 	  0, -1, -3_600_001, -210_866_803_200_000, 253_402_300_799_999, 9_224_318_015_999_999,
@@ -131,7 +131,8 @@ is_deeply([ split /\n/, ask(join('; ', $secret_is,
 			map { sprintf "SELECT $prefix_at", encode_utf8($_->[0] =~ s/'/''/gr), @$_[ 1, 2 ] } @cases), 'p') ],
 	[ map { keyed_prefix($key, @$_) } @cases ], 'prefixes are those of the definition');
 
-# If a role cannot read the secret, a given clock uses another key, so that the role cannot date the keys of others.
+# If a role cannot read the secret, a call with a clock uses another key, so that the role cannot date the keys of
+# others.
 my ($year, $period) = (365250, 365250 * 86400000);
 my @years = map { 1000 * time + $_ * $period / 12 } -1 .. 1;
 is_deeply([ split /\n/, outcome(join('; ', map { sprintf "SELECT $prefix_at", 'a', $period, $_ } @years),
@@ -151,7 +152,7 @@ for my $database ('latin_c', 'latin_p')
 		"$database: the bytes of an area are counted in UTF-8");
 }
 
-# In one session, the prefix changes with area and period, and a call with a clock does not replace it.
+# In one session, the prefix changes with area and period. A call with a clock does not replace the stored prefix.
 my @calls = ("'', '$year days'", "'a', '$year days'", "'b', '$year days'",
 	"'', '$year days', '2300-01-01'", "'b', '200000 days'");
 my $all = 'SELECT concat_ws($$ $$, ' . join(', ', map { "left(idgen.keyed_comb($_)::text, 8)" } @calls) . ')';
@@ -165,7 +166,7 @@ is(ask(q{SET track_functions = 'pl'; BEGIN;
 	SELECT pg_stat_get_xact_function_calls('idgen.portable_current_prefix'::regproc) < 100; COMMIT}, 'p'), "3000\nt",
 	'it computes few of the prefixes that it keeps');
 
-# A session that writes the setting chooses the place of its own keys.
+# A session that writes the setting chooses the prefix of its own keys only.
 my $setting = q{'idgen_portable.prefix_' || (hashtext('a') & 255)};
 my $kept = "current_setting($setting)";
 my $written = "$live; SELECT set_config($setting, '%s' || substr($kept, 9), false) IS NULL; $live";
@@ -183,7 +184,7 @@ is(outcome($_, database => 'p', user => 'app'), '55000', 'without the secret, a 
   for $live, q{SELECT idgen.keyed_comb('a', clock => now())};
 is(outcome('SELECT idgen.short_comb(run_length => 2)', database => 'p'), '0A000', 'a run of short COMBs is refused');
 
-# the random bits of a ULID that is made of uuids: each is set in half of them
+# The portable edition takes the random bits of a ULID from uuids. Each bit must be set in half of the ULIDs.
 is(ask(q{
 		SELECT count(*) FILTER (WHERE abs(ones - 2500) > 6 * sqrt(5000) / 2)
 		FROM (SELECT sum(get_bit(uuid_send(idgen.ulid_to_uuid(id)), bit)) AS ones

@@ -1,6 +1,6 @@
-# The portable edition against the extension: the same results and SQLSTATEs for random
-# values, also under hostile settings, in parallel, and with a nondeterministic collation.
-# IDGEN_SEED=N repeats the values of a run; IDGEN_VALUES is their number.
+# Verify that the portable edition and the extension have the same results and SQLSTATEs for random values, also under
+# hostile settings, in parallel, and with a nondeterministic collation. Set IDGEN_SEED to repeat the values of a run,
+# and IDGEN_VALUES to change their number.
 
 use Server;
 
@@ -17,12 +17,12 @@ ask(join('', map { slurp_file("contrib/portable/$_.sql") } qw(uuids checks text_
 # --- The same results -------------------------------------------------------
 note("IDGEN_SEED=$seed");
 
-# Random values, the same in both databases. Every third instant is one of the uuid,
-# so that checks and ranges have both results.
+# The random values are the same in both databases. Every third timestamp is close to the time in the uuid, so that
+# checks and ranges return both true and false.
 my $samples = qq{
 	CREATE FUNCTION number(n int, salt text) RETURNS bigint LANGUAGE sql IMMUTABLE AS
 		\$\$SELECT ('x' || md5('$seed ' || salt || n))::bit(60)::bigint\$\$;
-	-- up to 32 digits, of 16 successive ones of the alphabet
+	-- Return up to 32 digits, which are taken from 16 successive characters of the alphabet.
 	CREATE FUNCTION digits(n int, salt text, alphabet text, length int) RETURNS text LANGUAGE sql IMMUTABLE AS
 		\$\$SELECT left(translate(md5('$seed ' || salt || n), '0123456789abcdef',
 						substr(repeat(alphabet, 16), 1 + n % length(alphabet), 16)), length)\$\$;
@@ -55,7 +55,7 @@ my $samples = qq{
 								   PLACING '9' FROM 20) END::uuid AS stamped
 		  FROM (SELECT n, md5('$seed ' || n)::uuid::text AS raw FROM generate_series(1, $values) n) r) s};
 
-# Each takes values that are valid for it.
+# These calls have valid arguments.
 my @results = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
 	uuid_text_timestamp(id::text)
 	short_comb_timestamp(id, period, bytes, at)
@@ -91,14 +91,14 @@ push @results, map({ "uuid_to_base(id, $_)" } 16, 32, 36, 58, 62), map({ "${_}_f
   map({ "$_(letters || '_' || base_32)" } qw(typeid_to_uuid typeid_prefix is_typeid)),
   map({ ("$_(base_32)", "$_(upper(base_32))") } qw(ulid_to_uuid ulid_timestamp is_ulid)),
   map { "$_(id)" } qw(uuid_version uuid_variant uuid_timestamp comb_timestamp ulid_from_uuid);
-# with the hash of the request, which both record
+# The hash of the request is also compared, because both editions record it.
 push @results, '(SELECT entity_number || $$ $$ || created FROM idgen.create_once_bigint(other, n, name, request))',
   '(SELECT entity_text || $$ $$ || created FROM idgen.create_once_text(id, letters, name, request))',
   '(SELECT idgen.forget_creation_of_text(letters, name))',
   '(SELECT command_name || request_hash || entity_number FROM idgen.creation_identifiers WHERE command_id = other)',
   '(SELECT min(request_hash) FROM idgen.creation_identifiers WHERE n = 1)';
 
-# Each is also called with invalid values; its SQLSTATE and constraint name count.
+# Each function is also called with invalid values. Its SQLSTATE and constraint name are compared.
 my @errors = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
 	is_recent_short_comb(odd_id, odd_interval, period => odd_period, prefix_bytes => odd_bytes, clock => odd_at)
 	is_recent_comb(odd_id, tolerance, odd_interval, odd_interval, odd_at)
@@ -131,7 +131,7 @@ push @errors, 'uuid_v7_floor(odd_at)', 'ulid_floor(odd_at)',
   map({ "$_(odd_text, odd_prefix)" } qw(prefixed_id_to_uuid is_prefixed_id is_typeid)),
   map { "$_(odd_text)" } qw(uuid_text_timestamp prefixed_id_to_uuid prefixed_id_prefix typeid_to_uuid typeid_prefix
 	is_typeid ulid_to_uuid ulid_timestamp is_ulid);
-# One of the numbers and times is invalid in each row.
+# In each row, one of the numbers and times is invalid.
 my $odd_samples = q{
 	CREATE FUNCTION one_of(n int, salt text, VARIADIC choices text[]) RETURNS text LANGUAGE sql IMMUTABLE AS
 		$$SELECT choices[1 + number(n, salt) % cardinality(choices)]$$;
@@ -165,8 +165,8 @@ my $odd_samples = q{
 			   repeat('a', 62 + (number(n, 'ol') % 4)::int)) AS odd_prefix
 	FROM sample s WHERE n <= 600};
 
-# For each call, a function that returns its error as text, and one whose arguments are
-# constants, which the planner evaluates
+# For each call, create one function that returns its error as text, and one whose arguments are constants, which the
+# planner evaluates.
 my ($k, $try_functions) = (0, '');
 for my $call (@errors)
 {
@@ -188,8 +188,8 @@ both("BEGIN; $samples; $odd_samples; $try_functions COMMIT; VACUUM ANALYZE sampl
 my ($in_c, $in_p) = both(q{SELECT md5(string_agg(s::text, ' ' ORDER BY n)) FROM odd s});
 is($in_p, $in_c, 'the values are the same');
 
-# Compare expressions, each [table, expression, title], in one session with the given
-# options; report the rows with different results.
+# Compare expressions, each given as [table, expression, title], in one session with the given options. Report the rows
+# with different results.
 my $options = '';
 
 sub agree
@@ -231,7 +231,7 @@ agree((map { [ '(SELECT * FROM sample WHERE n <= 100) sample', qualified($_), "h
 	(map { [ '(SELECT * FROM odd WHERE n <= 100) odd', 'try_' . 2 * $_ . '(odd)',
 			   "hostile settings, invalid values: $errors[$_]" ] } 0 .. $#errors));
 
-# functions that are marked as parallel safe run in parallel
+# Functions that are declared PARALLEL SAFE must run in parallel.
 $options = '-c min_parallel_table_scan_size=0 -c parallel_setup_cost=0 -c parallel_tuple_cost=0';
 agree(map { [ 'sample', qualified($_), "in parallel: $_" ] } grep { !/^\(/ } @results);
 $options = '';

@@ -1,5 +1,5 @@
-# Roles and objects of any name: a role installs the files, uses them and grants rights; it and a superuser dump and
-# restore the database; the role removes the functions.
+# Verify roles and objects of any name. A role installs the files, uses the functions and grants rights. This role and a
+# superuser dump and restore the database. Finally, the role removes the functions.
 
 use Server;
 
@@ -33,7 +33,7 @@ for my $name (@unusual_names)
 	ask("CREATE DATABASE ${\ident($_)} OWNER $role") for $name, $again;
 	ask("CREATE DATABASE ${\ident($restored)}");
 
-	# the files revoke what default privileges show of the secret
+	# The files revoke the access to the secret that default privileges grant.
 	ask("ALTER DEFAULT PRIVILEGES FOR ROLE $role GRANT SELECT ON TABLES TO $app, $dba", $name);
 	is($run_files->(@files), '', "$name installs the files");
 	ask("ALTER DEFAULT PRIVILEGES FOR ROLE $role REVOKE SELECT ON TABLES FROM $app, $dba", $name);
