@@ -51,8 +51,8 @@ The table has 2,000,000 rows, each with a random key and a number. `ALTER TABLE 
 key of new rows, but neither the existing rows nor the index. After a checkpoint, either one INSERT adds 5,000 rows by
 the server's clock, or rows are inserted at the given rate for 5 or 30 minutes. The size of the index is measured in
 another table, into which 500,000 rows are inserted after 500,000 rows with random keys. Most random keys are greater
-than version 7 UUIDs, so new version 7 UUIDs are inserted between existing keys, not at the right edge of the index.
-Full pages there are split in half, and ascending keys never fill the left half.""",
+than version 7 UUIDs, so new version 7 UUIDs are inserted between existing keys, not at the right edge of the index. A
+full page that is not at the right edge is split in half, and ascending keys never fill the left half.""",
                     "rows", "new rows", ["wal_bytes_per_row", "index_mb"], TO_RANDOM),
     "age": Scene("WAL over the age of the table", """\
 A table with only the key grows for five years. It has rows in only 200 minutes of each 45.5-day cycle of the short
@@ -235,7 +235,7 @@ def write_report(run, out):
                  [[code(key), run.types.get(key, ""), code(run.labels.get(key, key))] for key in run.keys])
     about = " ".join(ABOUT.split())
     if common := common_conditions(run):
-        about += f" Unless a section states others, these are the conditions: {'; '.join(common.values())}."
+        about += f" Unless a section states otherwise, the conditions are: {'; '.join(common.values())}."
     blocks = ["# What a primary key costs", about, "## Keys", keys, *body]
     with open(os.path.join(out, "report.md"), "w", encoding="utf-8") as file:
         file.write("\n\n".join(blocks) + "\n")
