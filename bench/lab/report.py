@@ -34,84 +34,88 @@ SCENES = {
     "usual": Scene("A usual table", """\
 The table "usual" has rows of 300 bytes. Besides the primary key, it has indexes on the customer (one of 100,000), on
 the time, and on a unique random text. The table "narrow" has only the key and a number. A "new" table has 100,000
-rows, which came at 200 a minute. A table of "5 years" has 2,630,000 rows, which came at one a minute. After a
-checkpoint, one session inserts the given number of rows at 200 a minute. The measurement is repeated at different
-moments of the hour. After the number of rows in a commit, "on" and "off" are the values of synchronous_commit. Other
-settings are measured with 50 rows in a commit and synchronous_commit off. The files of the run contain further
-combinations of these. The WAL includes all indexes. The keys of `hmac_comb` come from several programs, and their
-clocks differ by up to 0.4 seconds. Before VACUUM, the oldest twentieth of the rows is deleted. The WAL of VACUUM is
-divided by the number of deleted rows.""",
+rows, which were inserted at 200 rows a minute. A table of "5 years" has 2,630,000 rows, which were inserted at one row
+a minute. After a checkpoint, one session inserts the given number of rows at 200 rows a minute. The measurement is
+repeated at different moments of the hour. In the first column, the number of rows per commit is followed by the value
+of synchronous_commit, "on" or "off". Other settings are measured with 50 rows per commit and synchronous_commit off.
+The files of the run contain more combinations of tables, commits and settings. The WAL includes that of all indexes.
+The keys of `hmac_comb` come from several programs, whose clocks differ by up to 0.4 seconds. Before VACUUM, the oldest
+twentieth of the rows is deleted. The WAL of VACUUM is divided by the number of deleted rows.""",
                    "table, rows before, commits or setting", "rows after a checkpoint",
                    ["wal_bytes_per_row", "index_bytes_per_row"], TO_RANDOM,
                    left_out={"wal_bytes_per_row": "1 a commit, off|50 a commit, on|shared_buffers"
                                                   "|^narrow.*(wal_|full_page_writes)",
                              "index_bytes_per_row": "^(?!.*5 years, 1 a commit, on)"}),
     "change": Scene("A table in use gets another default", """\
-The table has 2,000,000 rows with random keys and a number. `ALTER TABLE ... ALTER id SET DEFAULT` changes the key of
-new rows. The existing rows and the index stay as they are. After a checkpoint, 5,000 rows come in one INSERT by the
-server's clock, or the rows of 5 or 30 minutes come at a given rate. The size of the index is measured in another
-table, which receives 500,000 more rows after 500,000 with random keys. Most random keys are greater than keys of
-version 7, so that new keys of version 7 go to the middle of the index. Full pages are split in halves there, and
-ascending keys never fill the left half.""",
+The table has 2,000,000 rows, each with a random key and a number. `ALTER TABLE ... ALTER id SET DEFAULT` changes the
+key of new rows, but neither the existing rows nor the index. After a checkpoint, either one INSERT adds 5,000 rows by
+the server's clock, or rows are inserted at the given rate for 5 or 30 minutes. The size of the index is measured in
+another table, into which 500,000 rows are inserted after 500,000 rows with random keys. Most random keys are greater
+than version 7 UUIDs, so new version 7 UUIDs are inserted between existing keys, not at the right edge of the index. A
+full page that is not at the right edge is split in half, and ascending keys never fill the left half.""",
                     "rows", "new rows", ["wal_bytes_per_row", "index_mb"], TO_RANDOM),
     "age": Scene("WAL over the age of the table", """\
-A table of the key alone grows for five years. It has rows in only 200 minutes of each 45.5-day cycle of the short
-COMB, because a short COMB shares pages only with short COMBs of the same minutes in other cycles. A full table would
-have many more rows, so this favours random keys. Each measurement is a checkpoint and the rows of the next five
-minutes. Short COMBs have no runs, as if each row came in a transaction of its own.""",
+A table with only the key grows for five years. It has rows in only 200 minutes of each 45.5-day cycle of the short
+COMB. The other minutes are not needed, because a short COMB shares pages only with short COMBs of the same minutes in
+other cycles. A table with all minutes would have many more rows, so their omission favours random keys. Each
+measurement consists of a checkpoint and the rows of the next five minutes. Short COMBs have no runs, as if each row
+were inserted in its own transaction.""",
                  "rate", "years", ["wal_bytes_per_row", "index_bytes_per_row"],
                  picture="WAL of an inserted row over the age of the table, by key"),
     "rates": Scene("Slow tables and fast ones", """\
-Rows come to a table of the key alone at an even rate. A slow table receives few rows between two checkpoints, and few
-rows for each prefix. The rows of one interval are measured at many moments. In a larger table, random keys would write
-more WAL at the higher rates. In "sessions of 8,000 rows", one session after another inserts that number of rows. The
-size of the index does not depend on the interval.""",
+Rows are inserted into a table with only the key, at an even rate. A slow table receives few rows between two
+checkpoints, and few rows for each prefix. The rows between two checkpoints are measured at many moments of the hour.
+In a larger table, random keys would write more WAL at the higher rates. In the series "sessions of 8,000 rows",
+successive sessions insert 8,000 rows each. The size of the index does not depend on the time between checkpoints.""",
                    "checkpoints", "rows a minute", ["wal_bytes_per_row", "index_bytes_per_row"], TO_RANDOM,
                    "WAL of an inserted row by the rate of the inserts, by key and time between two checkpoints",
                    {"index_bytes_per_row": "every (30|60) minutes"}),
     "speed": Scene("Rows a second", """\
-Sessions insert one row in each transaction, by the server's clock, into the tables of [a usual table](#a-usual-table)
-with the rows of a month. A checkpoint comes every 30 seconds. The keys take turns in each round. From PostgreSQL 16
-on, the server uses direct I/O, so that it caches these tables in shared buffers only.""",
+By the server's clock, sessions insert one row per transaction into the tables described under [a usual
+table](#a-usual-table), which contain the rows of a month. There is a checkpoint every 30 seconds. Each round measures
+the keys one after another. From PostgreSQL 16 on, the server uses direct I/O, so these tables are cached only in shared
+buffers.""",
                    "table and commits", "sessions", ["rows_per_s", "wal_bytes_per_row"],
                    [("keyed_comb", "random"), ("keyed_comb", "uuid_v7")]),
     "replay": Scene("Replay of the WAL", """\
-An immediate shutdown stops the server when it has inserted the given number of rows since a checkpoint. Recovery then
-replays their WAL, as a replica does, and the server logs the time. The operating system has cached the files. From
-PostgreSQL 16 on, the replay is also measured with direct I/O, which disables the prefetching of recovery. The tables
-are described under [a usual table](#a-usual-table).""",
+When the given number of rows has been inserted since a checkpoint, an immediate shutdown stops the server. Recovery
+then replays the WAL of these rows, as a replica does, and the server logs the time. The operating system has cached
+the files. From PostgreSQL 16 on, the replay is also measured with direct I/O, which disables prefetching during
+recovery. The tables are described under [a usual table](#a-usual-table).""",
                     "table", "rows", ["replay_s"], TO_RANDOM),
     "bulk": Scene("Many rows at once", """\
-A table of the key alone contains the rows of a year. After a checkpoint, many rows are inserted by the server's clock:
-in one INSERT, by eight sessions, or in one INSERT that uses twelve areas in turn.""",
+A table with only the key contains the rows of a year. After a checkpoint, many rows are inserted by the server's
+clock: in one INSERT, by eight sessions, or in one INSERT that alternates between twelve areas.""",
                   "rows", "", ["wal_bytes_per_row", "reads_per_row"], [("keyed_comb", "uuid_v7")]),
     "delete": Scene("Deleting old rows", """\
-The number of rows stays the same: at each step, new rows are inserted, the same number of the oldest rows is deleted,
-and VACUUM runs. The index is measured when all rows have been replaced the given number of times.""",
+The number of rows remains constant. In each step, new rows are inserted, the same number of the oldest rows is
+deleted, and VACUUM runs. The index is measured after all rows have been replaced the given number of times.""",
                     "rate", "replacements", ["index_bytes_per_row"]),
     "tenants": Scene("Primary keys that begin with a tenant", """\
 The primary key is (tenant, id). All tenants together insert 200 rows a minute, and each row belongs to a random
-tenant. The rows of a tenant are adjacent in the index, so that the cost depends on the rate of each tenant. With one
-tenant, the index is like an index on the id alone, but its key is wider.""",
+tenant. The rows of a tenant are adjacent in the index, so the cost depends on the insert rate of each tenant. With one
+tenant, the index resembles an index on the id alone, but its key is wider.""",
                      "table", "rows after a checkpoint", ["wal_bytes_per_row", "index_bytes_per_row"],
                      [("keyed_comb", "uuid_v7")]),
     "orders": Scene("An order with its lines", """\
-Orders come at 200 a minute. Each has three lines, which refer to it by an indexed foreign key. All keys are of one
-kind: an order and its lines add four of them to primary keys and three to the index of the foreign key. Another index
-contains the order's time. The WAL is given for an order with its lines. Afterwards, with empty shared buffers, a query
-reads the newest 100 orders with their lines.""", "", "", ["wal_bytes_per_row", "newest_blocks"], TO_RANDOM),
+Orders are inserted at 200 a minute. Each order has three lines, which refer to the order by an indexed foreign key.
+All keys are of the same kind. An order and its lines add four keys to the indexes of the primary keys, and three
+to the index of the foreign key. Another index contains the order's time. The WAL is that of an order with its lines.
+Afterwards, with empty shared buffers, a query reads the newest 100 orders with their lines.""",
+                    "", "", ["wal_bytes_per_row", "newest_blocks"], TO_RANDOM),
     "heat": Scene("Where new rows go in the index", """\
-Each dot is a row. The rows of three hours came at ten a minute. Random keys go to all leaf pages of the index. Short
-COMBs go to the pages of the current minute, and keys of version 7 go to the right edge. Keyed COMBs go to the pages of
-their prefix, which changes each hour. If new rows go to few pages, these stay in memory and cause few full-page
+Each dot is a row. The rows were inserted in three hours, at ten a minute. Random keys go to all leaf pages of the
+index. Short COMBs go to the pages of the current minute, and version 7 UUIDs go to the right edge. Keyed COMBs go to
+the pages of the current hour. If new rows go to few pages, these pages stay in memory and cause few full-page
 images."""),
 }
 ABOUT = """\
-Each figure is a mean. If measurements differ, the least and the greatest are in brackets, and are the ends of thin
-bars in the pictures. A column with a colon contains the ratio of two means. The sign ~ means that the ranges of two
-times overlap, and – that there is no figure. Times depend on what else the machine does, but bytes and sizes do not.
-WAL is the difference of `wal_bytes` in `pg_stat_wal`. It includes full-page images, but neither alignment nor page
-headers. The clock is simulated unless a section names the server's clock."""
+Each figure is a mean. If the measurements differ, the smallest and the largest are given in brackets, and are the ends
+of thin bars in the pictures. A column whose heading has a colon contains the ratio of two means. The sign ~ means that
+the ranges of two times overlap, and the sign – that there is no figure. Times depend on the other load of the machine,
+but bytes and sizes do not. The amount of WAL is the difference between two values of `wal_bytes` in `pg_stat_wal`. It
+includes full-page images, but neither alignment nor page headers. The clock is simulated, except in sections that
+mention the server's clock."""
 
 
 def code(key):
@@ -231,7 +235,7 @@ def write_report(run, out):
                  [[code(key), run.types.get(key, ""), code(run.labels.get(key, key))] for key in run.keys])
     about = " ".join(ABOUT.split())
     if common := common_conditions(run):
-        about += f" Unless a section names others, the conditions are: {'; '.join(common.values())}."
+        about += f" Unless a section states otherwise, the conditions are: {'; '.join(common.values())}."
     blocks = ["# What a primary key costs", about, "## Keys", keys, *body]
     with open(os.path.join(out, "report.md"), "w", encoding="utf-8") as file:
         file.write("\n\n".join(blocks) + "\n")

@@ -15,9 +15,11 @@ for rate in ${rates_rates//,/ }; do
             places=$((100000 / (rate * minutes) + 6))
             [ "$places" -lt "$rates_places" ] || places=$rates_places
             [ "$key" != random ] || places=3
+            interval="$minutes minutes"
+            [ "$minutes" != 1 ] || interval=minute
             for ((place = 1; place <= places; place++)); do
                 [ "$key" = random ] || lab_lead "$rate"
-                lab_measure $((rate * minutes)) "a checkpoint every $minutes minutes$sessions" "$rate" "$place"
+                lab_measure $((rate * minutes)) "a checkpoint every $interval$sessions" "$rate" "$place"
             done
         done
     done
