@@ -330,9 +330,9 @@ describe_command(const Creation *creation, const char *name, const char *request
 /*
  * Raise 23514 if a command id is used again for a different command.
  * Returning the recorded entity would tell the client that its second command
- * was executed.  A unique violation would tell the same to some libraries.
- * The DETAIL does not contain the hash, because the other request could be
- * guessed from it.
+ * was executed.  A unique violation (23505) would not be better, because some
+ * libraries treat it as success.  The DETAIL does not contain the hash,
+ * because the other request could be guessed from it.
  */
 static void
 require_same_command(Datum command_id, const Creation *recorded,

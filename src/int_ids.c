@@ -297,8 +297,8 @@ idgen_js_id(PG_FUNCTION_ARGS)
 }
 
 /*
- * The functions that read js_id() and return a bound have the same arguments
- * as those of snowflake().
+ * js_id_timestamp(), js_id_node(), js_id_counter() and js_id_floor() have the
+ * same arguments as the corresponding functions for snowflake().
  */
 PG_FUNCTION_INFO_V1(idgen_js_id_timestamp);
 Datum
