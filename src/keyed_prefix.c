@@ -12,12 +12,12 @@
  * twelfth.  The order of the periods is random.
  *
  * hmac_comb() uses a key of the key file.  keyed_comb() uses the server's own
- * key, which is derived from a random secret that is drawn when the shared
- * memory segment is made: it is HMAC-SHA-256, under this secret, of the
- * database's OID, followed by " clock" if a clock is given.  Because a given
- * clock leads to a different prefix, a role that may call keyed_comb() obtains
- * only the current prefix of its own database.  No function interprets such a
- * prefix, so losing the secret when the server stops does no harm.
+ * key.  This is HMAC-SHA-256 of the database's OID, followed by " clock" if a
+ * clock is given.  The key of that HMAC is a random secret that is drawn when
+ * the segment is made.  Because a given clock leads to a different prefix, a
+ * role that may call keyed_comb() obtains only the current prefix of its own
+ * database.  No function interprets such a prefix, so losing the secret when
+ * the server stops does no harm.
  */
 #include "postgres.h"
 
@@ -207,7 +207,7 @@ keyed_area(KeySource source, const text *key_name, const text *name, int64 perio
 	return likely(area != NULL) ? area : make_area(source, key_name, name, period_ms);
 }
 
-/* Return the period with this number, with its hash. */
+/* Return the period with this number, after computing its hash if necessary. */
 static HashedPeriod *
 hashed_period(KeyedArea *area, int64 number)
 {

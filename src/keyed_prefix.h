@@ -61,7 +61,7 @@ typedef struct PresentTwelfth
 typedef struct KeyedRun
 {
 	uint64		made;
-	uint64		shared;			/* by the keys of the present run */
+	uint64		shared;			/* bits that the present run shares */
 } KeyedRun;
 
 /* Cached state for one key, area and period */

@@ -22,11 +22,11 @@
 StaticAssertDecl(sizeof(SecretKey) == SIPHASH_KEY_BYTES, "a key of the file is a key of SipHash");
 
 /*
- * The same number of rounds as in FF1 of NIST SP 800-38G.  Revision 1 of that
+ * FF1 of NIST SP 800-38G has the same number of rounds.  Revision 1 of that
  * standard requires a domain of at least 10^6 numbers.  A network on a small
  * domain can be distinguished from a random permutation, regardless of the
  * number of rounds.  If the size of the domain is a power of two, the parity
- * of the permutation suffices.
+ * of the permutation is enough.
  */
 #define FEISTEL_ROUNDS		10
 
@@ -45,9 +45,9 @@ key_argument(FunctionCallInfo fcinfo, int argno)
 /*
  * Mask or unmask a UUID, and change its version.  The 122 bits without version
  * and variant are divided into two halves of 61 bits.  A round XORs one half
- * with the low 61 bits of a SipHash-2-4.  The hashed message consists of the
- * other half (8 bytes, little-endian) and the number of the round (1 byte).
- * Even rounds replace the first half, and odd rounds the second.
+ * with the low 61 bits of a SipHash-2-4 hash.  The hashed message consists of
+ * the other half (8 bytes, little-endian) and the number of the round (1
+ * byte).  Even rounds replace the first half, and odd rounds the second.
  */
 static Datum
 exchange_version(FunctionCallInfo fcinfo, int from_version, int to_version, bool inverse)
@@ -138,10 +138,11 @@ feistel_make(const uint8 *key, uint64 count, const text *area)
 
 /*
  * Permute a number, or invert the permutation by executing the rounds in
- * reverse order.  A round XORs one half with a SipHash-2-4.  The hashed
- * message consists of the domain's size (8 bytes), the SipHash-2-4 of the area
- * in UTF-8 (8 bytes, omitted if the area is empty), the other half (4 bytes),
- * and the number of the round (1 byte).  All numbers are little-endian.
+ * reverse order.  A round XORs one half with a SipHash-2-4 hash.  The hashed
+ * message consists of the domain's size (8 bytes), the SipHash-2-4 hash of the
+ * area in UTF-8 (8 bytes, omitted if the area is empty), the other half (4
+ * bytes), and the number of the round (1 byte).  All numbers are
+ * little-endian.
  */
 static uint64
 feistel_permute(const Feistel *feistel, uint64 number, bool inverse)

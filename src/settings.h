@@ -5,7 +5,7 @@
 #ifndef IDGEN_SETTINGS_H
 #define IDGEN_SETTINGS_H
 
-/* of idgen.node_id and idgen.launch_id */
+/* idgen.node_id or idgen.launch_id is not set */
 #define SETTING_UNSET		(-1)
 
 /* the greatest values */
