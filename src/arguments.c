@@ -78,8 +78,8 @@ area_in_utf8(const text *area)
 	const char *utf8 = NULL;
 
 	/*
-	 * no encoding has characters of more than four bytes, so a longer area has
-	 * more than MAX_AREA_BYTES characters
+	 * No encoding has characters of more than four bytes, so a longer area
+	 * has too many characters.
 	 */
 	if (length <= MAX_AREA_BYTES * 4)
 		utf8 = utf8_text(VARDATA_ANY(area), &length);

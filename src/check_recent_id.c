@@ -39,7 +39,7 @@ typedef struct TriggerFunction
 	const char *name;
 	const Scheme *scheme;		/* NULL: the second argument names it */
 	int			first;			/* index of the first name=value argument */
-	const char *required;		/* describes the arguments before that */
+	const char *required;		/* for messages: the arguments before that */
 	const char *example;
 	const char *default_period; /* NULL: the default of short_comb() */
 } TriggerFunction;
@@ -281,8 +281,8 @@ row_is_visible(const Search *search, Snapshot snapshot, ItemPointer tid)
 
 /*
  * Is there a row with the identifier that is committed or was inserted by this
- * transaction?  Like the unique check, waits for another transaction that has
- * inserted or deleted such a row.
+ * transaction?  Like the unique check, waits for any other transaction in
+ * progress that has inserted or deleted such a row.
  */
 static bool
 row_exists(const Search *search)

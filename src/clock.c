@@ -101,7 +101,7 @@ require_in_field(int64 value, int64 max, TimestampTz instant,
 	return value;
 }
 
-/* Return Unix milliseconds for a field of 48 bits. */
+/* Convert a timestamp to Unix milliseconds.  Raises 22008 if they do not fit into 48 bits. */
 int64
 clock_unix_ms48(TimestampTz instant)
 {
@@ -111,9 +111,9 @@ clock_unix_ms48(TimestampTz instant)
 }
 
 /*
- * Return Unix time in 4096ths of a millisecond.  The 60 bits are those of a
- * version 7 UUID: 48 bits of timestamp, followed by 12 bits of fraction in
- * rand_a (RFC 9562 section 6.2, method 3).
+ * Convert a timestamp to Unix time in 4096ths of a millisecond.  The 60 bits
+ * are those of a version 7 UUID: 48 bits of timestamp, followed by 12 bits of
+ * fraction in rand_a (RFC 9562 section 6.2, method 3).
  */
 uint64
 clock_unix_submillis(TimestampTz instant)
@@ -163,7 +163,7 @@ clock_wall_unix_ms(void)
 	return read_wall_ms48(&now);
 }
 
-/* Return Unix seconds for a field of 32 bits. */
+/* Convert a timestamp to Unix seconds.  Raises 22008 if they do not fit into 32 bits. */
 int64
 clock_unix_seconds32(TimestampTz instant)
 {
@@ -182,7 +182,10 @@ clock_wall_unix_seconds(void)
 	return now.tv_sec;
 }
 
-/* Return 100 ns ticks since 1582-10-15 (RFC 9562 section 5.1) for a field of 60 bits. */
+/*
+ * Convert a timestamp to 100 ns ticks since 1582-10-15 (RFC 9562 section 5.1).
+ * Raises 22008 if they do not fit into 60 bits.
+ */
 uint64
 clock_gregorian_ticks(TimestampTz instant)
 {

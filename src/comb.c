@@ -7,8 +7,8 @@
  * periods.  With both kinds, new entries are close together in a B-tree.  A
  * short COMB reveals the time of its creation only modulo the cycle.  The
  * suffix forms contain the time in the bytes that SQL Server compares first.
- * A sequence COMB begins with a block number: it divides the values of a
- * sequence into blocks.
+ * A sequence COMB begins with a block number: the values of a sequence are
+ * divided into blocks.
  */
 #include "postgres.h"
 
@@ -46,8 +46,9 @@
  *
  * keyed_comb.c implements runs of its own.  There, a prefix stands for five
  * minutes of one area, and its keys are on fewer pages, so runs begin later.
- * The prefix is longer, too: a tag of 16 bits leaves as many random bits, 74,
- * as a tag of 32 bits leaves here after the default prefix.
+ * Because that prefix is longer, its tag has 16 bits, which leave 74 random
+ * bits.  Here, a tag of 32 bits after the default prefix leaves the same
+ * number.
  *
  * A backend may generate keys for several tables with different arguments.  It
  * caches up to MAX_RUNS runs.  When it needs another one, it evicts the
@@ -98,10 +99,7 @@ random_high(uint64 prefix_value, int prefix_bits)
 	return prefix_value << random_bits | entropy_bits(random_bits);
 }
 
-/*
- * Find this backend's run with these arguments, or make a new one, which has
- * no identifiers left.
- */
+/* Find this backend's run with these arguments, or make a new one with no identifiers left. */
 static Run *
 find_run(const ShortPrefix *prefix, int32 run_length)
 {
@@ -166,7 +164,7 @@ take_tag(const ShortPrefix *prefix, int32 run_length, uint64 prefix_value, uint3
 	return true;
 }
 
-/* Replace the given number of bits, beginning at bit "shift". */
+/* Replace the given number of bits of *number, from bit "shift" upward. */
 static inline void
 put_bits(uint64 *number, int shift, int bits, uint64 value)
 {

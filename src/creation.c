@@ -102,7 +102,7 @@ typedef struct Creation
  */
 #define MAX_ATTEMPTS	100
 
-/* Find the row of a command; false if there is none. */
+/* Find the row of a command.  Returns false if there is none. */
 static bool
 find_creation(Datum command_id, Creation *found)
 {
@@ -180,10 +180,10 @@ require_lasting_table(void)
 }
 
 /*
- * Did an index on only the column command_id of the table of recorded commands
- * raise this unique violation, and for this command?  Other violations are not
- * replaced: they may concern another command, an index that the owner has
- * added, or a table that a trigger writes to.
+ * Does this unique violation say that this command is already in an index on
+ * the single column command_id of the table of recorded commands?  Other
+ * violations are not replaced: they may concern another command, an index that
+ * the owner has added, or a table that a trigger writes to.
  *
  * The server reports the key only in the text of the DETAIL, and the index
  * only by its name.  Searching for the command instead would require a
@@ -289,7 +289,7 @@ record_creation(Datum command_id, const Creation *creation)
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
-	/* the table may have been replaced until the INSERT locked it */
+	/* check the table only now that the INSERT has locked it */
 	require_lasting_table();
 	return recorded;
 }

@@ -9,8 +9,8 @@
  *
  * - Bits are erased when they are used.  The memory of a backend, for example
  *   in a core file, therefore does not reveal earlier identifiers.
- * - A pool belongs to one process.  So does the other state of generators,
- *   such as a last value or a run.  Child processes inherit the memory of the
+ * - Each process has its own pool, and its own state of generators, such as
+ *   last values and runs.  Child processes inherit the memory of the
  *   postmaster.  Therefore, the postmaster has no pool and generates no
  *   identifiers.  (If code in a backend forks a process, for example with
  *   os.fork() in PL/Python, that process generates the same identifiers as the

@@ -181,7 +181,7 @@ forget_selected(FunctionCallInfo fcinfo, const char *query, Oid first_type, Datu
 	SPI_connect();
 	commands = SPI_cursor_open_with_args(NULL, query, 3, argtypes, values, nulls, false,
 										 CURSOR_OPT_CUSTOM_PLAN | CURSOR_OPT_NO_SCROLL);
-	PinPortal(commands);		/* CLOSE in a trigger fails */
+	PinPortal(commands);		/* so that CLOSE in a trigger fails */
 
 	/*
 	 * execute at least one DELETE, which fails without privileges or if the

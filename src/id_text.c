@@ -7,10 +7,9 @@
  * underscore.
  *
  * Text that is not a valid identifier is an error (22P02).  Positions and
- * limits in the DETAIL are in characters, although the code counts bytes.
- * Both numbers are the same, because an invalid character is reported before
- * an excessive length, and all characters that are counted are therefore
- * ASCII.
+ * limits in the DETAIL are in characters, although the code counts bytes.  The
+ * two agree, because an invalid character is reported before an excessive
+ * length, so all characters that are counted are ASCII.
  */
 #include "postgres.h"
 

@@ -14,7 +14,7 @@
  * sessions share.
  *
  * The functions that read an identifier return NULL for a number that is not a
- * valid one.
+ * valid identifier.
  */
 #include "postgres.h"
 
@@ -216,9 +216,9 @@ int_id_part(FunctionCallInfo fcinfo, const IntIdLayout *layout,
 }
 
 /*
- * Return a lower bound of the identifiers of the timestamp in argument 0,
- * given the epoch in argument 1.  The bound is 0 before the epoch, and the
- * greatest identifier after the last tick.
+ * Return the lower bound for identifiers of the timestamp in argument 0, given
+ * the epoch in argument 1.  The bound is 0 before the epoch, and the greatest
+ * identifier after the last tick.
  */
 static Datum
 int_id_floor(FunctionCallInfo fcinfo, const IntIdLayout *layout)

@@ -88,7 +88,7 @@ require_private(const char *path, const struct stat *file)
 				(errcode(ERRCODE_CONFIG_FILE_ERROR),
 				 errmsg("key file \"%s\" must be owned by the database user or root", path)));
 
-	/* a file of root may be readable by the server's group */
+	/* a file owned by root may be readable by the server's group */
 	if (file->st_uid == 0)
 		forbidden = S_IWGRP | S_IXGRP | S_IRWXO;
 	if (file->st_mode & forbidden)

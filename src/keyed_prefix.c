@@ -14,10 +14,10 @@
  * hmac_comb() uses a key of the key file.  keyed_comb() uses the server's own
  * key.  This is HMAC-SHA-256 of the database's OID, followed by " clock" if a
  * clock is given.  The key of that HMAC is a random secret that is drawn when
- * the segment is made.  Because a given clock leads to a different prefix, a
- * role that may call keyed_comb() obtains only the current prefix of its own
- * database.  No function interprets such a prefix, so losing the secret when
- * the server stops does no harm.
+ * the shared memory segment is made.  Because a given clock leads to a
+ * different prefix, a role that may call keyed_comb() obtains only the current
+ * prefix of its own database.  No function interprets such a prefix, so losing
+ * the secret when the server stops does no harm.
  */
 #include "postgres.h"
 
@@ -237,7 +237,7 @@ hashed_part(KeyedArea *area, HashedPeriod *period, int64 number)
 	return period->parts[part];
 }
 
-/* Return the start of the twelfth with this number in milliseconds, rounded up. */
+/* Return the first millisecond of the twelfth with this number, rounded up. */
 static int64
 begin_of_part(const KeyedArea *area, int64 number)
 {

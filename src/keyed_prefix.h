@@ -40,9 +40,9 @@ typedef struct HashedPeriod
 } HashedPeriod;
 
 /*
- * The number of recent periods whose hashes are cached, at their number modulo
- * HASHED_PERIODS.  A window of the length of n periods can intersect n + 1
- * periods.
+ * The number of periods whose hashes are cached.  The place of a period in the
+ * cache is its number modulo HASHED_PERIODS.  A window of the length of n
+ * periods can intersect n + 1 periods.
  */
 #define HASHED_PERIODS		(MAX_CHECKED_PERIODS + 1)
 

@@ -25,8 +25,8 @@ StaticAssertDecl(sizeof(SecretKey) == SIPHASH_KEY_BYTES, "a key of the file is a
  * FF1 of NIST SP 800-38G has the same number of rounds.  Revision 1 of that
  * standard requires a domain of at least 10^6 numbers.  A network on a small
  * domain can be distinguished from a random permutation, regardless of the
- * number of rounds.  If the size of the domain is a power of two, the parity
- * of the permutation is enough.
+ * number of rounds.  On a domain whose size is a power of two, the parity of
+ * the permutation distinguishes it.
  */
 #define FEISTEL_ROUNDS		10
 

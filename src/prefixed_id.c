@@ -54,8 +54,8 @@ static const PrefixedKind type_id = {"TypeID", &radix_typeid, true};
 /*
  * Return the problem with a prefix as a sentence, or NULL if there is none.  A
  * prefix consists of 1 to 63 lower-case letters, digits and underscores; the
- * prefix of a TypeID contains no digits.  It begins with a letter and does not
- * end with an underscore.
+ * prefix of a TypeID contains no digits.  A prefix begins with a letter and
+ * does not end with an underscore.
  */
 static const char *
 prefix_problem(const PrefixedKind *kind, const char *prefix, int length)
@@ -148,8 +148,8 @@ read_prefixed(FunctionCallInfo fcinfo, const PrefixedKind *kind,
 }
 
 /*
- * Return the uuid in argument 0.  If argument 1 is not NULL, any prefix other
- * than that is an error (23514).
+ * Return the uuid in argument 0.  If argument 1 is not NULL, a prefix that
+ * differs from it is an error (23514).
  */
 static Datum
 prefixed_to_uuid(FunctionCallInfo fcinfo, const PrefixedKind *kind)

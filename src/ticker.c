@@ -297,9 +297,8 @@ look_at_sequence(const TickerLayout *layout)
 	sequence = lock_own_sequence(psprintf("%s_mark", layout->name), layout->name);
 
 	/*
-	 * setval() reads this row.  Read it here, too: if this session has to wait
-	 * for a lock on the catalog, it should do so before it blocks other
-	 * sessions.
+	 * setval() reads this row.  Read it here, too: if this session has to
+	 * wait for a lock on the catalog, it must do so before it blocks others.
 	 */
 	(void) SearchSysCacheExists1(SEQRELID, ObjectIdGetDatum(sequence));
 
@@ -354,7 +353,7 @@ ticker_next(const TickerLayout *layout)
 	uint64		reserved;
 	bool		warned = false;
 
-	/* as nextval() does */
+	/* raise the same errors as nextval() */
 	if (unlikely(XactReadOnly || IsInParallelMode()))
 	{
 		char	   *function = psprintf("%s()", layout->name);

@@ -223,8 +223,9 @@ scheme_by_name(const char *name)
 }
 
 /*
- * Set the area, which is in UTF-8, and the names of the keys, which are a list
- * separated by white space.  Raises 22023 if the list is empty or too long.
+ * Set the area, which is in UTF-8, and the names of the keys, which are given
+ * as a list separated by white space.  Raises 22023 if the list is empty or
+ * too long.
  */
 void
 rule_set_keys(Rule *rule, const text *area, const text *key_names)

@@ -60,10 +60,7 @@ typedef struct Scheme
 	void		(*require_width) (const Rule *rule);	/* of the window, or
 														 * NULL */
 	bool		(*is_in_window) (const Rule *rule, const pg_uuid_t *id, const Window *window);
-	/*
-	 * return sentences: why an identifier is not in the window, and how to
-	 * generate a new one
-	 */
+	/* these return sentences for the DETAIL and the HINT */
 	char	   *(*describe) (const Rule *rule, const pg_uuid_t *id, const Window *window);
 	char	   *(*advise) (const Rule *rule);
 } Scheme;

@@ -58,8 +58,8 @@
 #define OFFSET_BITS			12
 
 /*
- * At most 1/SHARE_OF_LEAVES times as many newest rows are evaluated as there
- * are leaf pages, but at least LEAST_ROWS.  A larger number of rows would
+ * The number of newest rows that are evaluated is at most 1/SHARE_OF_LEAVES of
+ * the number of leaf pages, but at least LEAST_ROWS.  A larger number would
  * hardly change the result for random keys.
  */
 #define SHARE_OF_LEAVES		2
@@ -331,10 +331,7 @@ measure_leaves(const NewRows *rows, IndexPages *pages, NewestRows *newest)
 	{
 		Page		page;
 
-		/*
-		 * a page has one image, regardless of the number of rows inserted on
-		 * it
-		 */
+		/* a page has one image, even if several rows are inserted on it */
 		if (i > 0 && sorted[i]->leaf == sorted[i - 1]->leaf)
 			continue;
 		page = get_leaf(pages, sorted[i]->leaf);
@@ -380,9 +377,9 @@ place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,
 		all += rows->rows[i].is_sampled ? rows->per_sampled : 1;
 
 	/*
-	 * If keys ascend in many places, "count" rows may be too few.  All located
-	 * rows are more likely to include several rows of each place, and to
-	 * reveal that the places are in no order.
+	 * If keys ascend in many places, "count" rows may be too few.  All
+	 * located rows are more likely to include several rows of each place, and
+	 * to reveal that the places are in no order.
 	 */
 	share = Min(share, all_leaves / distinct_pages(sample->leaf_pages, rows->count));
 	if (correlation(rows, count) >= ORDERED_CORRELATION ||
@@ -395,10 +392,7 @@ place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,
 	}
 	if (share >= SCATTERED_SHARE)
 		return PLACEMENT_SCATTERED;
-	/*
-	 * the located rows are then only a few of the new rows, and are on too
-	 * many leaf pages for their number
-	 */
+	/* the few located rows are on too many leaf pages for their number */
 	if (sampled > FILLING_SHARE * count)
 		return PLACEMENT_UNKNOWN;
 	return share < LOCAL_SHARE ? PLACEMENT_LOCAL : PLACEMENT_MIXED;
@@ -488,10 +482,7 @@ read_newest_rows(Relation index, Relation table, const LeafSample *sample,
 	 */
 	limit = Min(NEWEST_ROWS, Max(LEAST_ROWS, sample->rows / SHARE_OF_ROWS));
 	rows = find_new_rows(index, table, limit);
-	/*
-	 * keep the rows whose leaf pages are found; measure_leaves() needs the
-	 * rest of the pages
-	 */
+	/* keep located rows, and leave pages for measure_leaves() to read */
 	for (int i = 0; i < rows.count && located < limit && pages.count < INDEX_PAGES - MEASURED_ROWS; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

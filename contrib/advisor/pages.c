@@ -84,10 +84,7 @@ is_index_tuple(Relation index, BTPageOpaque page, OffsetNumber offset, IndexTupl
 		if (BTreeTupleGetHeapTID(tuple) != NULL)
 			key_size -= Min(key_size, sizeof(ItemPointerData));
 	}
-	/*
-	 * the first item of an inner page is less than all keys, and contains no
-	 * key
-	 */
+	/* the first item of an inner page is less than all keys; it has no key */
 	if (!P_ISLEAF(page) && offset == P_FIRSTDATAKEY(page))
 		return true;
 	begin = IndexInfoFindDataOffset(tuple->t_info);
