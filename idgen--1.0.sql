@@ -526,8 +526,9 @@ CREATE FUNCTION idgen.is_recent_short_comb(
 
 COMMENT ON FUNCTION idgen.is_recent_short_comb(uuid, interval, interval, interval, interval, int, timestamptz) IS
 'Tests whether a UUID is of version 4 and has a prefix that short_comb(period, prefix_bytes) returns at some time '
-'from clock - past_tolerance to clock + future_tolerance, which both default to tolerance. Raises an error (22023) if '
-'a tolerance is negative or has months, or if both together exceed the cycle of prefixes minus two periods.';
+'from clock - past_tolerance to clock + future_tolerance. Both tolerances default to tolerance. Raises an error '
+'(22023) if a tolerance is negative or has months, or if both together exceed the cycle of prefixes minus two '
+'periods.';
 
 CREATE FUNCTION idgen.is_recent_comb(
     id uuid,
@@ -942,8 +943,8 @@ CREATE FUNCTION idgen.typeid_to_uuid(id text, expected_prefix text DEFAULT NULL)
     AS 'MODULE_PATHNAME', 'idgen_typeid_to_uuid';
 
 COMMENT ON FUNCTION idgen.typeid_to_uuid(text, text) IS
-'The uuid in a TypeID. The text must be as strict as the specification requires: lower case, all 26 digits, and a '
-'first digit of at most 7. Other text raises an error (22P02), as does a prefix other than the expected one (23514).';
+'The uuid in a TypeID. The text must conform strictly to the specification: lower case, all 26 digits, and a first '
+'digit of at most 7. Other text raises an error (22P02), as does a prefix other than the expected one (23514).';
 
 CREATE FUNCTION idgen.typeid_prefix(id text) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -1074,9 +1075,9 @@ CREATE FUNCTION idgen.is_recent_hmac_comb(
 
 COMMENT ON FUNCTION idgen.is_recent_hmac_comb(uuid, text, text, interval, interval, interval, interval, timestamptz) IS
 'Tests whether a UUID is of version 4 and has a prefix that hmac_comb() returns for this area and period at some time '
-'from clock - past_tolerance to clock + future_tolerance, which both default to tolerance. key_name is a list of one '
-'to eight keys, separated by white space, of which any is accepted. An unknown key raises an error (42704), as does a '
-'tolerance that is negative or has months, or a window of more than 64 periods (22023).';
+'from clock - past_tolerance to clock + future_tolerance. Both tolerances default to tolerance. key_name is a list of '
+'one to eight keys, separated by white space, of which any is accepted. An unknown key raises an error (42704), as '
+'does a tolerance that is negative or has months, or a window of more than 64 periods (22023).';
 
 CREATE FUNCTION idgen.check_recent_hmac_id() RETURNS trigger
     LANGUAGE C VOLATILE PARALLEL RESTRICTED
@@ -1222,7 +1223,8 @@ CREATE FUNCTION idgen.purge_creations(
 COMMENT ON FUNCTION idgen.purge_creations(interval, text, bigint) IS
 'Deletes recorded commands that are older than older_than (a day has 24 hours), the oldest first and at most '
 'batch_size, and returns the number deleted. If command_name is not NULL, deletes only commands with this name. A '
-'negative older_than, one with months, or a batch_size below 1 raises an error (22023), as does NULL (22004).';
+'negative older_than, one with months, or a batch_size below 1 raises an error (22023), as does a NULL older_than or '
+'batch_size (22004).';
 
 CREATE FUNCTION idgen.trim_creations(
     keep bigint,
@@ -1235,7 +1237,7 @@ CREATE FUNCTION idgen.trim_creations(
 COMMENT ON FUNCTION idgen.trim_creations(bigint, text, bigint) IS
 'Deletes recorded commands except the newest "keep", the oldest first and at most batch_size, and returns the number '
 'deleted. If command_name is not NULL, counts and deletes only commands with this name. A negative keep or a '
-'batch_size below 1 raises an error (22023), as does NULL (22004).';
+'batch_size below 1 raises an error (22023), as does a NULL keep or batch_size (22004).';
 
 CREATE FUNCTION idgen.remember_command(history uuid[], command_id uuid, keep bigint DEFAULT 20) RETURNS uuid[]
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE

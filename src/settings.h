@@ -8,7 +8,7 @@
 /* idgen.node_id or idgen.launch_id is not set */
 #define SETTING_UNSET		(-1)
 
-/* the greatest values */
+/* the greatest values of these settings */
 #define NODE_MAX			PG_UINT16_MAX	/* trace_id() has the most bits */
 #define LAUNCH_MAX			99999
 

@@ -10,11 +10,11 @@
  * share a ticker, and therefore skip each other's values.
  *
  * Each database has one sequence per layout, which stores a high-water mark.
- * This consists of a Unix second that is later than all values returned and,
- * in the bits below it, the signature of the ticker that wrote it.  A mark is
- * written by setval(), and its WAL is flushed before values reach the mark.
- * It reserves RESERVED seconds, and is renewed when half of them are used, so
- * that a standby may lag behind by the other half.
+ * The mark consists of a Unix second that is later than all values returned
+ * and, in the bits below it, the signature of the ticker that wrote it.  It is
+ * written by setval(), and its WAL is flushed before values reach the mark.  A
+ * new mark reserves RESERVED seconds, and is renewed when half of them are
+ * used, so that a standby may lag behind by the other half.
  *
  * Signatures are random, and change with each start of the server.  If the
  * signature of a high-water mark is not the ticker's own, the mark was written
@@ -23,7 +23,7 @@
  * if the clock is behind it.
  *
  * For each ticker, a backend caches the value up to which it does not need to
- * read the sequence.  Any access to a catalog may reset these values.
+ * read the sequence.  Any access to a catalog may reset the cached values.
  */
 #include "postgres.h"
 
@@ -149,8 +149,8 @@ second_of_value(const TickerLayout *layout, uint64 value)
 }
 
 /*
- * Return the value of the present time.  Its counter is 0, unless the counter
- * begins at the fraction of the tick.
+ * Return the value of the present time.  Its counter is 0, unless counters
+ * begin at the fraction of a tick.
  */
 static inline uint64
 present_value(const TickerLayout *layout)
@@ -232,8 +232,8 @@ is_half_used(uint64 mark, uint64 second)
 /*
  * Make sure that the high-water mark is later than the next value by more than
  * half of RESERVED, and that the ticker is ahead of any mark of another
- * writer.  Returns the value at which this must be called again.  Must run
- * with the privileges of a superuser.
+ * writer.  Returns the value at which this function must be called again.
+ * Must run with the privileges of a superuser.
  *
  * A sequence without a value, such as a new one, has no high-water mark.
  */

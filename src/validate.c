@@ -41,7 +41,7 @@ period_text(const Rule *rule)
 }
 
 /*
- * Raise 22023 if the window could contain every prefix for some clock.  A
+ * Raise 22023 if, for some clock, the window could contain every prefix.  A
  * window of the length of n periods can begin and end within a period, so it
  * can intersect n + 1 periods.  With n = cycle - 2, at least one prefix is
  * always rejected.  The width is rounded up to whole periods.  It is computed
@@ -252,7 +252,8 @@ rule_set_keys(Rule *rule, const text *area, const text *key_names)
 
 /*
  * Make a rule and check it.  The tolerance applies to both sides of the clock;
- * the past and the future tolerance, if not NULL, override it on one side.
+ * the past and the future tolerance, if not NULL, each override it on one
+ * side.
  */
 Rule
 rule_make(const Scheme *scheme, ShortPrefix prefix, const Interval *tolerance,

@@ -11,8 +11,8 @@
 #include "short_prefix.h"
 
 /*
- * The maximum number of keys that a check accepts, while one key replaces
- * another.  Each key has its own KeyedArea.
+ * The maximum number of keys of a check, which accepts several keys while one
+ * replaces another.  Each key has its own KeyedArea.
  */
 #define MAX_RULE_KEYS	8
 

@@ -2,8 +2,8 @@
  * index_report.c
  *	  The measurements of index_report().
  *
- * The report must not disturb a server in use.  It reads at most 2,000 pages
- * of the index and its table, and locks each page only while it copies it.  It
+ * The report must not disturb a busy server.  It reads at most 2,000 pages of
+ * the index and its table, and locks each page only while it copies it.  It
  * takes only the locks of a SELECT, writes nothing, and can be canceled
  * between any two pages.
  *

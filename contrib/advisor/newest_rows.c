@@ -4,9 +4,9 @@
  *	  where new rows are inserted, and how many pages they change.
  *
  * The newest rows are those that the youngest transactions have inserted.
- * They are searched for at the end of the table and on blocks sampled from its
- * rest, where new rows may have filled the space of deleted rows.  A row
- * version that was created by an UPDATE is not a new row.
+ * They are searched for at the end of the table and on blocks sampled from the
+ * rest of the table, where new rows may have filled the space of deleted rows.
+ * A row version that was created by an UPDATE is not a new row.
  *
  * Pages are copied and read without a snapshot, and therefore without
  * predicate locks.  Whether a row is visible does not matter, because an
@@ -349,10 +349,10 @@ measure_leaves(const NewRows *rows, IndexPages *pages, NewestRows *newest)
 /*
  * Determine the placement of the newest rows.  If they were at random places,
  * n rows would be on a fraction 1 - exp(-n / leaf_pages) of all leaf pages.
- * The placement depends on the ratio of their actual number of leaf pages to
- * that expectation, and on whether the leaf pages ascend or descend with the
- * age of the rows.  Keys that ascend between older keys are on more leaf pages
- * than they fill, and their placement is not called ordered.
+ * The placement depends on how many leaf pages they are on, relative to that
+ * expectation, and on whether the leaf pages ascend or descend with the age of
+ * the rows.  Keys that ascend between older keys are on more leaf pages than
+ * they fill, and their placement is not called ordered.
  */
 static Placement
 place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,

@@ -21,7 +21,7 @@
 
 /*
  * Does the value have a form that can be on a page?  Only values of tables can
- * be TOAST pointers, and only those to disk.
+ * be TOAST pointers, and these must be of the on-disk kind.
  */
 static bool
 has_stored_form(struct varlena *value, Size size, bool is_index)
