@@ -3,9 +3,10 @@
 \echo Use "CREATE EXTENSION idgen" to load this file. \quit
 
 -- Global default privileges of the role that runs this script would give other roles more
--- rights, such as TRIGGER on a table. The script revokes these defaults and restores them at
--- its end. If it revoked the rights on its objects instead, the installer's rights would be
--- recorded in pg_init_privs, and pg_dump omits rights that are recorded there.
+-- privileges, such as TRIGGER on a table. The script revokes these defaults, and restores
+-- them at its end. If it revoked privileges on its objects instead, the privileges of the
+-- installer would be recorded in pg_init_privs, and pg_dump omits privileges that are
+-- recorded there.
 DO $$
 DECLARE
     take_back text;
@@ -27,20 +28,21 @@ BEGIN
     PERFORM set_config('idgen_script.default_privileges', coalesce(grant_again, ''), true);
 END $$;
 
--- The schema and everything in it belong to the role that runs this script: for a
--- trusted extension the bootstrap superuser, not the installer. An existing schema
--- is an error, and no other session sees the new one before the commit. Therefore,
--- it contains nothing of another role.
+-- The schema and everything in it belong to the role that runs this script. For a trusted
+-- extension, this is the bootstrap superuser, not the installer. If the schema exists
+-- already, the script fails, and no other session sees the new schema before the commit.
+-- Therefore, it contains no objects of other roles.
 CREATE SCHEMA idgen;
 GRANT USAGE ON SCHEMA idgen TO PUBLIC;
 SET LOCAL default_tablespace = '';
 
--- The installer's rights on the tables and sequences, with grant option. Default privileges
--- give them while the objects are created. GRANT would not do: pg_dump omits what an
--- extension's script grants. After a restore by another role, the installer would have no
--- rights, and its own grants would fail. A superuser who installs the extension is the owner
--- and needs no grants. The server has a macro for the installer's name. But if the name has
--- a $, ', " or backslash, the server refuses a script that contains the macro, even here.
+-- Default privileges give the installer privileges, with grant option, on the tables and
+-- sequences when these are created. GRANT would not do, because pg_dump omits privileges
+-- that an extension's script grants. After a restore by another role, the installer would
+-- have no privileges, and its own grants would fail. A superuser who installs the
+-- extension is the owner and needs no grants. The script does not use the server's macro
+-- for the installer's name. If the name contains a $, ', " or backslash, the server
+-- rejects a script that contains the macro, even in a comment.
 DO $$
 DECLARE
     installer name := (SELECT pg_get_userbyid(extowner) FROM pg_extension WHERE extname = 'idgen');
@@ -54,8 +56,9 @@ BEGIN
 END $$;
 
 COMMENT ON SCHEMA idgen IS
-'Identifiers for primary keys: generate, check, create once. In all functions, the argument "clock" is a timestamp to '
-'use instead of the current time, and an infinite one raises an error (22008).';
+'Functions that generate and check identifiers for primary keys, and that make creation commands safe to retry. In '
+'all functions, the argument "clock" is a timestamp to use instead of the current time. An infinite clock raises an '
+'error (22008).';
 
 -- ---------------------------------------------------------------------------
 -- Random, name-based and time-based UUIDs
@@ -66,15 +69,15 @@ CREATE FUNCTION idgen.uuid_v4() RETURNS uuid
     AS 'MODULE_PATHNAME', 'idgen_uuid_v4';
 
 COMMENT ON FUNCTION idgen.uuid_v4() IS
-'A random UUID, version 4 (RFC 9562 section 5.4), with 122 random bits.';
+'A random UUID of version 4 (RFC 9562 section 5.4), with 122 random bits.';
 
 CREATE FUNCTION idgen.uuid_v5(namespace uuid, name text) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_uuid_v5';
 
 COMMENT ON FUNCTION idgen.uuid_v5(uuid, text) IS
-'A name-based UUID, version 5 (RFC 9562 section 5.5): 122 bits of SHA-1 over the namespace and the name in UTF-8, '
-'always the same for the same arguments.';
+'A name-based UUID of version 5 (RFC 9562 section 5.5): 122 bits of SHA-1 of the namespace and the name in UTF-8. It '
+'is always the same for the same arguments.';
 
 CREATE FUNCTION idgen.uuid_v7(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
@@ -82,24 +85,25 @@ CREATE FUNCTION idgen.uuid_v7(clock timestamptz DEFAULT NULL) RETURNS uuid
 
 COMMENT ON FUNCTION idgen.uuid_v7(timestamptz) IS
 'A UUID of version 7 (RFC 9562 section 5.7): 48 bits of Unix milliseconds, 12 bits of the fraction of the '
-'millisecond, 62 random bits; without a clock, greater than all that this session generated without one before. A '
-'clock before 1970 or after 10889-08-02 05:31:50.655999+00 raises an error (22008).';
+'millisecond, and 62 random bits. Without a clock, it is greater than all that this session has generated without a '
+'clock. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 raises an error (22008).';
 
 CREATE FUNCTION idgen.uuid_v7_ordered() RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'idgen_uuid_v7_ordered';
 
 COMMENT ON FUNCTION idgen.uuid_v7_ordered() IS
-'A UUID of version 7, greater than every one that this function returned before to any session of the database, also '
-'after a crash or a clock that was set back. In a read-only transaction and on a standby it raises an error (25006).';
+'A UUID of version 7 that is greater than all that this function has returned before in any session of the database, '
+'even after a crash or if the clock was set back. Raises an error (25006) in a read-only transaction and on a '
+'standby.';
 
 CREATE FUNCTION idgen.uuid_v1(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_uuid_v1';
 
 COMMENT ON FUNCTION idgen.uuid_v1(timestamptz) IS
-'A UUID of version 1 (RFC 9562 section 5.1): 60 bits of 100 ns ticks since 1582-10-15, the low ones first, and 61 '
-'random bits for clock sequence and node. It reveals its creation time, but is not in its order. A clock before '
+'A UUID of version 1 (RFC 9562 section 5.1): 60 bits of 100 ns ticks since 1582-10-15, the low bits first, and 61 '
+'random bits for clock sequence and node. It reveals its creation time, but does not sort by it. A clock before '
 '1582-10-15 or after 5236-03-31 21:21:00.684697+00 raises an error (22008).';
 
 CREATE FUNCTION idgen.uuid_v6(clock timestamptz DEFAULT NULL) RETURNS uuid
@@ -107,16 +111,16 @@ CREATE FUNCTION idgen.uuid_v6(clock timestamptz DEFAULT NULL) RETURNS uuid
     AS 'MODULE_PATHNAME', 'idgen_uuid_v6';
 
 COMMENT ON FUNCTION idgen.uuid_v6(timestamptz) IS
-'A time-ordered UUID of version 6 (RFC 9562 section 5.6): version 1 with the high ticks first, without a clock '
-'strictly increasing within a session. It reveals its creation time.';
+'A time-ordered UUID of version 6 (RFC 9562 section 5.6): version 1 with the high bits of the ticks first. It reveals '
+'its creation time. Without a clock, it increases strictly within a session.';
 
 CREATE FUNCTION idgen.lambert_comb(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_lambert_comb';
 
 COMMENT ON FUNCTION idgen.lambert_comb(timestamptz) IS
-'M. Lambert''s time-ordered UUID: the bits of version 6 with version number 13, without a clock strictly increasing '
-'within a session. It reveals its creation time.';
+'M. Lambert''s time-ordered UUID: the bits of version 6 with version number 13. It reveals its creation time. Without '
+'a clock, it increases strictly within a session.';
 
 -- ---------------------------------------------------------------------------
 -- COMB and short COMB
@@ -127,7 +131,7 @@ CREATE FUNCTION idgen.comb(clock timestamptz DEFAULT NULL) RETURNS uuid
     AS 'MODULE_PATHNAME', 'idgen_comb';
 
 COMMENT ON FUNCTION idgen.comb(timestamptz) IS
-'A COMB: a UUID of version 4 with 48 bits of Unix milliseconds in bytes 0 to 5 and 74 random bits. A clock before '
+'A COMB: a UUID of version 4 with 48 bits of Unix milliseconds in bytes 0 to 5, and 74 random bits. A clock before '
 '1970 or after 10889-08-02 05:31:50.655999+00 raises an error (22008).';
 
 CREATE FUNCTION idgen.short_comb(
@@ -141,9 +145,10 @@ CREATE FUNCTION idgen.short_comb(
 
 COMMENT ON FUNCTION idgen.short_comb(interval, int, int, timestamptz) IS
 'A short COMB: a UUID of version 4 whose first prefix_bytes (1 to 6) bytes are floor(Unix ms / period in ms) mod '
-'256^prefix_bytes; run_length consecutive ones of a session share the 32 random bits after the prefix, by default '
-'those of a transaction, 4096 at most, after the first 128 of the session in a period. The period is a whole number '
-'of milliseconds up to 365250 days; an argument out of range raises an error (22023).';
+'256^prefix_bytes. In runs of run_length, the UUIDs of a session share the 32 random bits after the prefix; by '
+'default, runs begin after 128 UUIDs of a session in a period, and end after 4096 UUIDs or with the transaction. A '
+'period that is not a whole number of milliseconds up to 365250 days, or another argument out of range, raises an '
+'error (22023).';
 
 CREATE FUNCTION idgen.keyed_comb(
     area text,
@@ -154,17 +159,18 @@ CREATE FUNCTION idgen.keyed_comb(
     AS 'MODULE_PATHNAME', 'idgen_keyed_comb';
 
 COMMENT ON FUNCTION idgen.keyed_comb(text, interval, timestamptz) IS
-'A keyed COMB: a UUID of version 4 with 90 random bits after 24 bits of a hash of area and period, by default an '
-'hour, and 8 bits of a hash of the twelfth of the period, under a secret that the server draws after each start. A '
-'period that short_comb() does not accept, or an area longer than 63 bytes in UTF-8, raises an error (22023).';
+'A keyed COMB: a UUID of version 4 that consists of 24 bits of a hash of the area and the period, by default an hour, '
+'8 bits of a hash of the twelfth of the period, and 90 random bits. The hashes depend on a secret that the server '
+'draws after each start. A period that short_comb() does not accept, or an area longer than 63 bytes in UTF-8, raises '
+'an error (22023).';
 
 CREATE FUNCTION idgen.suffix_comb(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_suffix_comb';
 
 COMMENT ON FUNCTION idgen.suffix_comb(timestamptz) IS
-'A COMB for SQL Server (J. Nilsson): a UUID of version 4 with 74 random bits, then 48 bits of Unix milliseconds in '
-'bytes 10 to 15. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 raises an error (22008).';
+'A COMB for SQL Server (J. Nilsson): a UUID of version 4 with 74 random bits, followed by 48 bits of Unix '
+'milliseconds in bytes 10 to 15. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 raises an error (22008).';
 
 CREATE FUNCTION idgen.short_suffix_comb(
     period interval DEFAULT '1 minute',
@@ -174,7 +180,7 @@ CREATE FUNCTION idgen.short_suffix_comb(
     AS 'MODULE_PATHNAME', 'idgen_short_suffix_comb';
 
 COMMENT ON FUNCTION idgen.short_suffix_comb(interval, timestamptz) IS
-'A short COMB for SQL Server: a UUID of version 4 with a prefix of 16 bits in bytes 10 and 11 and 106 random bits. A '
+'A short COMB for SQL Server: a UUID of version 4 with a prefix of 16 bits in bytes 10 and 11, and 106 random bits. A '
 'period that short_comb() does not accept raises an error (22023).';
 
 CREATE FUNCTION idgen.sequence_comb(
@@ -187,8 +193,8 @@ CREATE FUNCTION idgen.sequence_comb(
 
 COMMENT ON FUNCTION idgen.sequence_comb(regclass, int, int) IS
 'T. Vondra''s sequential UUID: a UUID of version 4 with the prefix ((nextval - 1) / block) mod 256^bytes, where bytes '
-'is the number of bytes that block_count needs (0 to 4) and block is block_size * block_count / 256^bytes. Needs '
-'USAGE or UPDATE on the sequence; a block_size or block_count below 1 raises an error (22023).';
+'is the number of bytes that block_count requires (0 to 4), and block is block_size * block_count / 256^bytes. '
+'Requires USAGE or UPDATE on the sequence. A block_size or block_count below 1 raises an error (22023).';
 
 -- ---------------------------------------------------------------------------
 -- Reading and converting UUIDs
@@ -213,32 +219,32 @@ CREATE FUNCTION idgen.uuid_timestamp(id uuid) RETURNS timestamptz
     AS 'MODULE_PATHNAME', 'idgen_uuid_timestamp';
 
 COMMENT ON FUNCTION idgen.uuid_timestamp(uuid) IS
-'The time in a UUID of version 1, 6 or 13 (Lambert''s COMB), rounded down to the microsecond, or of version 7, to '
-'the millisecond; NULL for any other.';
+'The time in a UUID: rounded down to the microsecond for versions 1, 6 and 13 (Lambert''s COMB), and in milliseconds '
+'for version 7. NULL for other versions.';
 
 CREATE FUNCTION idgen.uuid_text_timestamp(id text) RETURNS timestamptz
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN idgen.uuid_timestamp(id::pg_catalog.uuid);
 
 COMMENT ON FUNCTION idgen.uuid_text_timestamp(text) IS
-'The same as uuid_timestamp() for a UUID as text, for example as a time decoder of pg_partman. Text that is not a '
-'uuid raises an error (22P02).';
+'Like uuid_timestamp(), but for a UUID as text, for example as a time decoder of pg_partman. Text that is not a uuid '
+'raises an error (22P02).';
 
 CREATE FUNCTION idgen.comb_timestamp(id uuid) RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_comb_timestamp';
 
 COMMENT ON FUNCTION idgen.comb_timestamp(uuid) IS
-'The time in a COMB, to the millisecond: the first 48 bits of a UUID of version 4, NULL for another version. A '
-'random UUID is also read as some time.';
+'The time in a COMB, in milliseconds: the first 48 bits of a UUID of version 4. NULL for other versions. For a random '
+'UUID, the result is meaningless.';
 
 CREATE FUNCTION idgen.suffix_comb_timestamp(id uuid) RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_suffix_comb_timestamp';
 
 COMMENT ON FUNCTION idgen.suffix_comb_timestamp(uuid) IS
-'The time in a suffix COMB, to the millisecond: the last 48 bits of a UUID of version 4, NULL for another version. A '
-'random UUID is also read as some time.';
+'The time in a suffix COMB, in milliseconds: the last 48 bits of a UUID of version 4. NULL for other versions. For a '
+'random UUID, the result is meaningless.';
 
 CREATE FUNCTION idgen.short_comb_timestamp(
     id uuid,
@@ -250,8 +256,8 @@ CREATE FUNCTION idgen.short_comb_timestamp(
     AS 'MODULE_PATHNAME', 'idgen_short_comb_timestamp';
 
 COMMENT ON FUNCTION idgen.short_comb_timestamp(uuid, interval, int, timestamptz) IS
-'The start of the latest period, not after the clock (the start of the statement unless given), in which '
-'short_comb(period, prefix_bytes) gave this prefix; NULL for a version other than 4. An identifier older than a '
+'The start of the latest period, not after the clock (by default, the start of the statement), in which '
+'short_comb(period, prefix_bytes) returns this prefix. NULL for a version other than 4. An identifier older than a '
 'cycle is read as a younger one.';
 
 CREATE FUNCTION idgen.uuid_v1_to_v6(id uuid) RETURNS uuid
@@ -259,31 +265,31 @@ CREATE FUNCTION idgen.uuid_v1_to_v6(id uuid) RETURNS uuid
     AS 'MODULE_PATHNAME', 'idgen_uuid_v1_to_v6';
 
 COMMENT ON FUNCTION idgen.uuid_v1_to_v6(uuid) IS
-'The UUID of version 6 with the ticks, clock sequence and node of this version 1 (RFC 9562 section 5.6). Another '
-'version raises an error (22023).';
+'The UUID of version 6 with the ticks, clock sequence and node of this UUID of version 1 (RFC 9562 section 5.6). '
+'Another version raises an error (22023).';
 
 CREATE FUNCTION idgen.uuid_v6_to_v1(id uuid) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_uuid_v6_to_v1';
 
 COMMENT ON FUNCTION idgen.uuid_v6_to_v1(uuid) IS
-'The UUID of version 1 with the ticks, clock sequence and node of this version 6. Another version raises an error '
-'(22023).';
+'The UUID of version 1 with the ticks, clock sequence and node of this UUID of version 6. Another version raises an '
+'error (22023).';
 
 CREATE FUNCTION idgen.uuid_v1_to_lambert_comb(id uuid) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_uuid_v1_to_lambert_comb';
 
 COMMENT ON FUNCTION idgen.uuid_v1_to_lambert_comb(uuid) IS
-'M. Lambert''s time-ordered UUID (version 13) with the ticks, clock sequence and node of this version 1. Another '
-'version raises an error (22023).';
+'M. Lambert''s time-ordered UUID (version 13) with the ticks, clock sequence and node of this UUID of version 1. '
+'Another version raises an error (22023).';
 
 CREATE FUNCTION idgen.lambert_comb_to_uuid_v1(id uuid) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_lambert_comb_to_uuid_v1';
 
 COMMENT ON FUNCTION idgen.lambert_comb_to_uuid_v1(uuid) IS
-'The UUID of version 1 with the ticks, clock sequence and node of M. Lambert''s time-ordered one (version 13). '
+'The UUID of version 1 with the ticks, clock sequence and node of this time-ordered UUID of M. Lambert (version 13). '
 'Another version raises an error (22023).';
 
 CREATE FUNCTION idgen.swap_guid_bytes(id uuid) RETURNS uuid
@@ -291,8 +297,8 @@ CREATE FUNCTION idgen.swap_guid_bytes(id uuid) RETURNS uuid
     AS 'MODULE_PATHNAME', 'idgen_swap_guid_bytes';
 
 COMMENT ON FUNCTION idgen.swap_guid_bytes(uuid) IS
-'The UUID with the bytes of its first three fields (4, 2 and 2 bytes) in reverse order, as SQL Server stores them; '
-'its own inverse. It converts a NEWSEQUENTIALID() to version 1 and back.';
+'The UUID with the bytes of each of its first three fields (4, 2 and 2 bytes) in reverse order, as SQL Server stores '
+'them. The function is its own inverse. It converts a NEWSEQUENTIALID() to version 1, and back.';
 
 CREATE FUNCTION idgen.comb_to_suffix_comb(id uuid) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -335,32 +341,32 @@ CREATE FUNCTION idgen.uuid_v7_floor(instant timestamptz) RETURNS uuid
     AS 'MODULE_PATHNAME', 'idgen_uuid_v7_floor';
 
 COMMENT ON FUNCTION idgen.uuid_v7_floor(timestamptz) IS
-'The smallest UUID of version 7 with the millisecond of this timestamp; before 1970 that of the first one, and after '
-'10889-08-02 05:31:50.655999+00 the greatest uuid.';
+'The smallest UUID of version 7 with the millisecond of this timestamp. Before 1970, it is that of the first '
+'millisecond; after 10889-08-02 05:31:50.655999+00, it is the greatest uuid.';
 
 CREATE FUNCTION idgen.comb_floor(instant timestamptz) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_comb_floor';
 
 COMMENT ON FUNCTION idgen.comb_floor(timestamptz) IS
-'The smallest COMB with the millisecond of this timestamp; before 1970 that of the first one, and after 10889-08-02 '
-'05:31:50.655999+00 the greatest uuid.';
+'The smallest COMB with the millisecond of this timestamp. Before 1970, it is that of the first millisecond; after '
+'10889-08-02 05:31:50.655999+00, it is the greatest uuid.';
 
 CREATE FUNCTION idgen.ulid_floor(instant timestamptz) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_ulid_floor';
 
 COMMENT ON FUNCTION idgen.ulid_floor(timestamptz) IS
-'The smallest ULID with the millisecond of this timestamp; before 1970 that of the first one, and after 10889-08-02 '
-'05:31:50.655999+00 the greatest ULID.';
+'The smallest ULID with the millisecond of this timestamp. Before 1970, it is that of the first millisecond; after '
+'10889-08-02 05:31:50.655999+00, it is the greatest ULID.';
 
 CREATE FUNCTION idgen.object_id_floor(instant timestamptz) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_object_id_floor';
 
 COMMENT ON FUNCTION idgen.object_id_floor(timestamptz) IS
-'The smallest ObjectId with the second of this timestamp; before 1970 that of the first one, and after 2106-02-07 '
-'06:28:15.999999+00 the greatest ObjectId.';
+'The smallest ObjectId with the second of this timestamp. Before 1970, it is that of the first second; after '
+'2106-02-07 06:28:15.999999+00, it is the greatest ObjectId.';
 
 CREATE FUNCTION idgen.snowflake_floor(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00')
     RETURNS bigint
@@ -368,8 +374,8 @@ CREATE FUNCTION idgen.snowflake_floor(instant timestamptz, epoch timestamptz DEF
     AS 'MODULE_PATHNAME', 'idgen_snowflake_floor';
 
 COMMENT ON FUNCTION idgen.snowflake_floor(timestamptz, timestamptz) IS
-'The lower bound of snowflake(epoch) in the millisecond of this timestamp, over all nodes; 0 before the end of the '
-'epoch''s first millisecond, and 2^63 - 1 more than 2^41 - 1 ms (69.7 years) after it.';
+'The lower bound of snowflake(epoch) in the millisecond of this timestamp, over all nodes. It is 0 before the end of '
+'the epoch''s first millisecond, and 2^63 - 1 if the timestamp is more than 2^41 - 1 ms (69.7 years) after the epoch.';
 
 CREATE FUNCTION idgen.js_id_floor(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00')
     RETURNS bigint
@@ -377,19 +383,20 @@ CREATE FUNCTION idgen.js_id_floor(instant timestamptz, epoch timestamptz DEFAULT
     AS 'MODULE_PATHNAME', 'idgen_js_id_floor';
 
 COMMENT ON FUNCTION idgen.js_id_floor(timestamptz, timestamptz) IS
-'The lower bound of js_id(epoch) in the second of this timestamp, over all nodes; 0 before the end of the epoch''s '
-'first second, and 2^53 - 1 more than 2^32 - 1 s (136 years) after it.';
+'The lower bound of js_id(epoch) in the second of this timestamp, over all nodes. It is 0 before the end of the '
+'epoch''s first second, and 2^53 - 1 if the timestamp is more than 2^32 - 1 s (136 years) after the epoch.';
 
--- A condition of the ranges that no index supports. The planner expects it to be true in
--- all rows, and lets it pass security barriers as it does comparisons. postgres_fdw sends
--- it to other servers, so it keeps its name within 1.x.
+-- The predicates for ranges include a condition that no index supports. The planner
+-- expects it to be true for all rows and, because it is LEAKPROOF like a comparison, can
+-- evaluate it before the conditions of a security barrier. postgres_fdw sends it to other
+-- servers, so its name stays the same in versions 1.x.
 
 CREATE FUNCTION idgen.internal_expect_true(internal) RETURNS internal
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_internal_expect_true';
 
 COMMENT ON FUNCTION idgen.internal_expect_true(internal) IS
-'Planner support function of conditions that nearly all rows satisfy.';
+'Planner support function for conditions that nearly all rows satisfy.';
 
 CREATE FUNCTION idgen.internal_is_version(id uuid, version int) RETURNS boolean
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF SUPPORT idgen.internal_expect_true
@@ -398,25 +405,25 @@ CREATE FUNCTION idgen.internal_is_version(id uuid, version int) RETURNS boolean
 COMMENT ON FUNCTION idgen.internal_is_version(uuid, int) IS
 'Tests whether a UUID is of this version, for uuid_v7_within() and comb_within().';
 
--- The ranges of texts call these two.
+-- ulid_within() and object_id_within() call these functions.
 
 CREATE FUNCTION idgen.is_ulid(id text) RETURNS boolean
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF SUPPORT idgen.internal_expect_true
     AS 'MODULE_PATHNAME', 'idgen_is_ulid';
 
 COMMENT ON FUNCTION idgen.is_ulid(text) IS
-'Tests whether a text is exactly what ulid_from_uuid() writes for some uuid: 26 digits in upper case. Never raises an '
-'error.';
+'Tests whether a text is exactly what ulid_from_uuid() returns for some uuid: 26 digits, in upper case. Never raises '
+'an error.';
 
 CREATE FUNCTION idgen.is_object_id(id text) RETURNS boolean
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT LEAKPROOF SUPPORT idgen.internal_expect_true
     AS 'MODULE_PATHNAME', 'idgen_is_object_id';
 
 COMMENT ON FUNCTION idgen.is_object_id(text) IS
-'Tests whether a text is an ObjectId as object_id() writes it: 24 hexadecimal digits in lower case. Never raises an '
+'Tests whether a text is an ObjectId as object_id() returns it: 24 hexadecimal digits, in lower case. Never raises an '
 'error.';
 
--- The planner inlines these predicates into index conditions and partition
+-- The planner inlines these predicates, and uses them for index scans and partition
 -- pruning. It would not inline STRICT functions.
 
 CREATE FUNCTION idgen.uuid_v7_within(id uuid, start timestamptz, stop timestamptz DEFAULT 'infinity') RETURNS boolean
@@ -426,9 +433,9 @@ CREATE FUNCTION idgen.uuid_v7_within(id uuid, start timestamptz, stop timestampt
        AND idgen.internal_is_version(id, 7);
 
 COMMENT ON FUNCTION idgen.uuid_v7_within(uuid, timestamptz, timestamptz) IS
-'Tests whether a UUID is of version 7, and at or after start and before stop: id >= uuid_v7_floor(start) AND id < '
-'uuid_v7_floor(stop), which uses an index and prunes partitions, AND uuid_version(id) = 7. Never true if start or '
-'stop is NULL.';
+'Tests whether a UUID is of version 7, at or after start, and before stop. The conditions id >= uuid_v7_floor(start) '
+'AND id < uuid_v7_floor(stop) can use an index and prune partitions; the third condition is uuid_version(id) = 7. '
+'Never true if start or stop is NULL.';
 
 CREATE FUNCTION idgen.comb_within(id uuid, start timestamptz, stop timestamptz DEFAULT 'infinity') RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
@@ -437,11 +444,11 @@ CREATE FUNCTION idgen.comb_within(id uuid, start timestamptz, stop timestamptz D
        AND idgen.internal_is_version(id, 4);
 
 COMMENT ON FUNCTION idgen.comb_within(uuid, timestamptz, timestamptz) IS
-'For a column whose UUIDs of version 4 are COMBs, tests whether a UUID is one, and at or after start and before stop: '
-'id >= comb_floor(start) AND id < comb_floor(stop), which uses an index and prunes partitions, AND uuid_version(id) = '
-'4. Never true if start or stop is NULL.';
+'Tests whether a UUID is a COMB, at or after start, and before stop, in a column whose UUIDs of version 4 are COMBs. '
+'The conditions id >= comb_floor(start) AND id < comb_floor(stop) can use an index and prune partitions; the third '
+'condition is uuid_version(id) = 4. Never true if start or stop is NULL.';
 
--- Other collations have other orders: Estonian has Z before T, Danish has aa after z.
+-- Other collations sort differently: Estonian sorts Z before T, and Danish sorts aa after z.
 CREATE FUNCTION idgen.ulid_within(id text, start timestamptz, stop timestamptz DEFAULT 'infinity') RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN id COLLATE pg_catalog."C" OPERATOR(pg_catalog.>=) idgen.ulid_floor(start)
@@ -449,9 +456,9 @@ CREATE FUNCTION idgen.ulid_within(id text, start timestamptz, stop timestamptz D
        AND idgen.is_ulid(id);
 
 COMMENT ON FUNCTION idgen.ulid_within(text, timestamptz, timestamptz) IS
-'Tests whether a text is a ULID in upper case, and at or after start and before stop: id >= ulid_floor(start) AND id '
-'< ulid_floor(stop) in the collation "C", in which it uses an index and prunes partitions, AND is_ulid(id). Never '
-'true if start or stop is NULL.';
+'Tests whether a text is a ULID in upper case, at or after start, and before stop. In the collation "C", the '
+'conditions id >= ulid_floor(start) AND id < ulid_floor(stop) can use an index and prune partitions; the third '
+'condition is is_ulid(id). Never true if start or stop is NULL.';
 
 CREATE FUNCTION idgen.object_id_within(id text, start timestamptz, stop timestamptz DEFAULT 'infinity') RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
@@ -460,7 +467,7 @@ CREATE FUNCTION idgen.object_id_within(id text, start timestamptz, stop timestam
        AND idgen.is_object_id(id);
 
 COMMENT ON FUNCTION idgen.object_id_within(text, timestamptz, timestamptz) IS
-'The same for ObjectIds in lower case, in whole seconds, with object_id_floor() and is_object_id().';
+'Like ulid_within(), but for ObjectIds in lower case and in whole seconds, with object_id_floor() and is_object_id().';
 
 CREATE FUNCTION idgen.snowflake_within(
     id bigint,
@@ -473,9 +480,9 @@ CREATE FUNCTION idgen.snowflake_within(
        AND id OPERATOR(pg_catalog.<) idgen.snowflake_floor(stop, epoch);
 
 COMMENT ON FUNCTION idgen.snowflake_within(bigint, timestamptz, timestamptz, timestamptz) IS
-'For a column that contains only snowflakes of this epoch, tests whether one is at or after start and before stop: id '
-'>= snowflake_floor(start, epoch) AND id < snowflake_floor(stop, epoch), which uses an index and prunes partitions. '
-'Never true if start or stop is NULL.';
+'Tests whether a snowflake is at or after start and before stop, in a column that contains only snowflakes of this '
+'epoch: id >= snowflake_floor(start, epoch) AND id < snowflake_floor(stop, epoch). These conditions can use an index '
+'and prune partitions. Never true if start or stop is NULL.';
 
 CREATE FUNCTION idgen.js_id_within(
     id bigint,
@@ -488,9 +495,9 @@ CREATE FUNCTION idgen.js_id_within(
        AND id OPERATOR(pg_catalog.<) idgen.js_id_floor(stop, epoch);
 
 COMMENT ON FUNCTION idgen.js_id_within(bigint, timestamptz, timestamptz, timestamptz) IS
-'For a column that contains only js_ids of this epoch, tests whether one is at or after start and before stop: id >= '
-'js_id_floor(start, epoch) AND id < js_id_floor(stop, epoch), which uses an index and prunes partitions. Never true '
-'if start or stop is NULL.';
+'Tests whether a js_id is at or after start and before stop, in a column that contains only js_ids of this epoch: id '
+'>= js_id_floor(start, epoch) AND id < js_id_floor(stop, epoch). These conditions can use an index and prune '
+'partitions. Never true if start or stop is NULL.';
 
 -- ---------------------------------------------------------------------------
 -- Checking the identifiers that clients send
@@ -502,8 +509,8 @@ CREATE FUNCTION idgen.is_uuid(id text, version int DEFAULT NULL) RETURNS boolean
 
 COMMENT ON FUNCTION idgen.is_uuid(text, int) IS
 'Tests whether a text is a UUID in canonical form: 36 characters, hexadecimal digits of either case, the variant of '
-'RFC 9562 and the given version, or one from 1 to 8 if none is given; then also the Nil and the Max UUID. Bad text '
-'never raises an error; a version outside 0 to 15 does (22023).';
+'RFC 9562, and the given version. If no version is given, versions 1 to 8, the Nil UUID and the Max UUID are '
+'accepted. Bad text never raises an error; a version that is not between 0 and 15 does (22023).';
 
 CREATE FUNCTION idgen.is_recent_short_comb(
     id uuid,
@@ -518,9 +525,10 @@ CREATE FUNCTION idgen.is_recent_short_comb(
     AS 'MODULE_PATHNAME', 'idgen_is_recent_short_comb';
 
 COMMENT ON FUNCTION idgen.is_recent_short_comb(uuid, interval, interval, interval, interval, int, timestamptz) IS
-'Tests whether a UUID is of version 4 with a prefix that short_comb(period, prefix_bytes) gives at some time from '
-'clock - past_tolerance to clock + future_tolerance, each of them tolerance unless given. A tolerance that is '
-'negative or has months, or both together above the cycle of prefixes less two periods, raises an error (22023).';
+'Tests whether a UUID is of version 4 and has a prefix that short_comb(period, prefix_bytes) returns at some time '
+'from clock - past_tolerance to clock + future_tolerance. Both tolerances default to tolerance. Raises an error '
+'(22023) if a tolerance is negative or has months, or if both together exceed the cycle of prefixes minus two '
+'periods.';
 
 CREATE FUNCTION idgen.is_recent_comb(
     id uuid,
@@ -534,8 +542,8 @@ CREATE FUNCTION idgen.is_recent_comb(
 
 COMMENT ON FUNCTION idgen.is_recent_comb(uuid, interval, interval, interval, timestamptz) IS
 'Tests whether a UUID is of version 4 and its first 48 bits are a time from clock - past_tolerance to clock + '
-'future_tolerance, each of them tolerance unless given. Both ends are rounded down to the millisecond, the clock is '
-'the start of the statement unless given, and a tolerance that is negative or has months raises an error (22023).';
+'future_tolerance, both rounded down to the millisecond. Both tolerances default to tolerance, and the clock to the '
+'start of the statement. A tolerance that is negative or has months raises an error (22023).';
 
 CREATE FUNCTION idgen.is_recent_uuid_v7(
     id uuid,
@@ -548,9 +556,9 @@ CREATE FUNCTION idgen.is_recent_uuid_v7(
     AS 'MODULE_PATHNAME', 'idgen_is_recent_uuid_v7';
 
 COMMENT ON FUNCTION idgen.is_recent_uuid_v7(uuid, interval, interval, interval, timestamptz) IS
-'Tests whether a UUID is of version 7 with a time from clock - past_tolerance to clock + future_tolerance, each of '
-'them tolerance unless given. Both ends are rounded down to the millisecond, the clock is the start of the statement '
-'unless given, and a tolerance that is negative or has months raises an error (22023).';
+'Tests whether a UUID is of version 7 and contains a time from clock - past_tolerance to clock + future_tolerance, '
+'both rounded down to the millisecond. Both tolerances default to tolerance, and the clock to the start of the '
+'statement. A tolerance that is negative or has months raises an error (22023).';
 
 CREATE FUNCTION idgen.check_recent_short_comb(
     id uuid,
@@ -565,8 +573,8 @@ CREATE FUNCTION idgen.check_recent_short_comb(
     AS 'MODULE_PATHNAME', 'idgen_check_recent_short_comb';
 
 COMMENT ON FUNCTION idgen.check_recent_short_comb(uuid, interval, interval, interval, interval, int, timestamptz) IS
-'The identifier, if is_recent_short_comb() accepts it with the same arguments. Otherwise, an error (23514) shows the '
-'window and the value found, with the function''s name as constraint name.';
+'Returns the identifier if is_recent_short_comb() accepts it with the same arguments. Otherwise, raises an error '
+'(23514) whose constraint name is the function''s name, and whose DETAIL contains the window and the value found.';
 
 CREATE FUNCTION idgen.check_recent_comb(
     id uuid,
@@ -579,8 +587,8 @@ CREATE FUNCTION idgen.check_recent_comb(
     AS 'MODULE_PATHNAME', 'idgen_check_recent_comb';
 
 COMMENT ON FUNCTION idgen.check_recent_comb(uuid, interval, interval, interval, timestamptz) IS
-'The identifier, if is_recent_comb() accepts it with the same arguments. Otherwise, an error (23514) shows the window '
-'and the value found, with the function''s name as constraint name.';
+'Returns the identifier if is_recent_comb() accepts it with the same arguments. Otherwise, raises an error (23514) '
+'whose constraint name is the function''s name, and whose DETAIL contains the window and the value found.';
 
 CREATE FUNCTION idgen.check_recent_uuid_v7(
     id uuid,
@@ -593,19 +601,19 @@ CREATE FUNCTION idgen.check_recent_uuid_v7(
     AS 'MODULE_PATHNAME', 'idgen_check_recent_uuid_v7';
 
 COMMENT ON FUNCTION idgen.check_recent_uuid_v7(uuid, interval, interval, interval, timestamptz) IS
-'The identifier, if is_recent_uuid_v7() accepts it with the same arguments. Otherwise, an error (23514) shows the '
-'window and the value found, with the function''s name as constraint name.';
+'Returns the identifier if is_recent_uuid_v7() accepts it with the same arguments. Otherwise, raises an error (23514) '
+'whose constraint name is the function''s name, and whose DETAIL contains the window and the value found.';
 
 CREATE FUNCTION idgen.check_recent_id() RETURNS trigger
     LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_check_recent_id';
 
 COMMENT ON FUNCTION idgen.check_recent_id() IS
-'Trigger function, BEFORE INSERT OR UPDATE OF the column FOR EACH ROW, with the arguments column, scheme '
+'Trigger function, BEFORE INSERT OR UPDATE OF the column FOR EACH ROW. Its arguments are column, scheme '
 '(''short_comb'', ''comb'' or ''uuid_v7''), and any of ''tolerance=...'', ''past_tolerance=...'', '
-'''future_tolerance=...'' and, for short_comb, ''period=...'', ''prefix_bytes=...''. It refuses an identifier whose '
-'time is not near the wall clock with an error (23514) whose constraint name is the trigger''s name, unless a unique '
-'index on the column has the identifier already, or an UPDATE does not change it within its partition.';
+'''future_tolerance=...'' and, for short_comb, ''period=...'' and ''prefix_bytes=...''. It rejects an identifier '
+'whose time is not near the current time with an error (23514) whose constraint name is the trigger''s name, unless a '
+'unique index on the column already contains the identifier, or an UPDATE does not change it within its partition.';
 
 CREATE FUNCTION idgen.internal_created_bound(id uuid, tolerance interval, is_last boolean) RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE
@@ -625,22 +633,22 @@ CREATE FUNCTION idgen.created_near(
        AND created_at OPERATOR(pg_catalog.<=) idgen.internal_created_bound(id, tolerance, true);
 
 COMMENT ON FUNCTION idgen.created_near(uuid, timestamptz, interval) IS
-'Tests whether created_at is within the tolerance of uuid_timestamp(id), both ends included, which prunes partitions '
-'by created_at. False for a uuid without a time. A tolerance that is NULL (22004), or negative or with months '
-'(22023), is an error.';
+'Tests whether created_at is within the tolerance of uuid_timestamp(id), both ends included. The condition prunes '
+'partitions by created_at. False for a uuid without a time. A tolerance that is NULL (22004), or that is negative or '
+'has months (22023), is an error.';
 
 -- ---------------------------------------------------------------------------
 -- 64-bit identifiers
 -- ---------------------------------------------------------------------------
 
--- The high-water mark of each function that follows the clock, see src/ticker.c
+-- The high-water marks of the functions that follow the clock (see src/ticker.c)
 CREATE SEQUENCE idgen.snowflake_mark;
 CREATE SEQUENCE idgen.trace_id_mark;
 CREATE SEQUENCE idgen.js_id_mark;
 CREATE SEQUENCE idgen.uuid_v7_ordered_mark;
 CREATE SEQUENCE idgen.decimal_id_counter MAXVALUE 92233720200000;
 
--- A restored database continues above the values that the dumped one returned.
+-- A restored database continues above the values that the dumped database has returned.
 SELECT pg_catalog.pg_extension_config_dump('idgen.snowflake_mark', '');
 SELECT pg_catalog.pg_extension_config_dump('idgen.trace_id_mark', '');
 SELECT pg_catalog.pg_extension_config_dump('idgen.js_id_mark', '');
@@ -648,28 +656,28 @@ SELECT pg_catalog.pg_extension_config_dump('idgen.uuid_v7_ordered_mark', '');
 SELECT pg_catalog.pg_extension_config_dump('idgen.decimal_id_counter', '');
 
 COMMENT ON SEQUENCE idgen.snowflake_mark IS
-'High-water mark: every value that idgen.snowflake() has returned has a Unix second before last_value >> 28; the low '
-'28 bits are random. Written by the function.';
+'High-water mark of idgen.snowflake(), which writes it: the Unix seconds of all values that the function has returned '
+'are less than last_value >> 28. The low 28 bits are random.';
 COMMENT ON SEQUENCE idgen.trace_id_mark IS
-'High-water mark: every value that idgen.trace_id() has returned has a Unix second before last_value >> 28; the low '
-'28 bits are random. Written by the function.';
+'High-water mark of idgen.trace_id(), which writes it: the Unix seconds of all values that the function has returned '
+'are less than last_value >> 28. The low 28 bits are random.';
 COMMENT ON SEQUENCE idgen.js_id_mark IS
-'High-water mark: every value that idgen.js_id() has returned has a Unix second before last_value >> 28; the low 28 '
-'bits are random. Written by the function.';
+'High-water mark of idgen.js_id(), which writes it: the Unix seconds of all values that the function has returned are '
+'less than last_value >> 28. The low 28 bits are random.';
 COMMENT ON SEQUENCE idgen.uuid_v7_ordered_mark IS
-'High-water mark: every value that idgen.uuid_v7_ordered() has returned has a Unix second before last_value >> 28; '
-'the low 28 bits are random. Written by the function.';
+'High-water mark of idgen.uuid_v7_ordered(), which writes it: the Unix seconds of all values that the function has '
+'returned are less than last_value >> 28. The low 28 bits are random.';
 COMMENT ON SEQUENCE idgen.decimal_id_counter IS
-'Counter and generator of idgen.decimal_id(): generator * 922337202 + counter.';
+'Counter and generator of idgen.decimal_id(), as generator * 922337202 + counter.';
 
 CREATE FUNCTION idgen.snowflake(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS bigint
     LANGUAGE C VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'idgen_snowflake';
 
 COMMENT ON FUNCTION idgen.snowflake(timestamptz) IS
-'Twitter''s Snowflake, 1 to 2^63 - 1: 41 bits of milliseconds since the epoch (69.7 years), 10 bits of '
-'idgen.node_id, 12 bits of counter. Greater than every one that any session of this database got before with the '
-'same epoch and node, also after a crash or a clock that was set back.';
+'Twitter''s Snowflake, 1 to 2^63 - 1: 41 bits of milliseconds since the epoch (69.7 years), 10 bits of idgen.node_id, '
+'and 12 bits of counter. It is greater than all that any session of this database has obtained before with the same '
+'epoch and node, even after a crash or if the clock was set back.';
 
 CREATE FUNCTION idgen.snowflake_timestamp(id bigint, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00')
     RETURNS timestamptz
@@ -699,8 +707,8 @@ CREATE FUNCTION idgen.js_id(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') 
 
 COMMENT ON FUNCTION idgen.js_id(timestamptz) IS
 'An identifier that a JavaScript number represents exactly, 1 to 2^53 - 1: 32 bits of seconds since the epoch (136 '
-'years), 5 bits of idgen.node_id, 16 bits of counter. Greater than every one that any session of this database got '
-'before with the same epoch and node, also after a crash or a clock that was set back.';
+'years), 5 bits of idgen.node_id, and 16 bits of counter. It is greater than all that any session of this database '
+'has obtained before with the same epoch and node, even after a crash or if the clock was set back.';
 
 CREATE FUNCTION idgen.js_id_timestamp(id bigint, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE
@@ -728,16 +736,17 @@ CREATE FUNCTION idgen.trace_id() RETURNS bigint
     AS 'MODULE_PATHNAME', 'idgen_trace_id';
 
 COMMENT ON FUNCTION idgen.trace_id() IS
-'A TraceId, 1 to 2^63 - 1: the low 25 bits of Unix seconds (388 days), 16 bits of idgen.node_id, 22 bits of counter, '
-'which begins at 1. Never repeated within 387 days, and greater than every one that any session of this database got '
-'before with the same node, until its seconds begin again with 0; also after a crash or a clock that was set back.';
+'A TraceId, 1 to 2^63 - 1: the low 25 bits of Unix seconds (388 days), 16 bits of idgen.node_id, and 22 bits of '
+'counter, which begins at 1. It never repeats within 387 days. Until the 25 bits wrap around, it is greater than all '
+'that any session of this database has obtained before with the same node, even after a crash or if the clock was set '
+'back.';
 
 CREATE FUNCTION idgen.trace_id_timestamp(id bigint, clock timestamptz DEFAULT NULL) RETURNS timestamptz
     LANGUAGE C STABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_trace_id_timestamp';
 
 COMMENT ON FUNCTION idgen.trace_id_timestamp(bigint, timestamptz) IS
-'The creation time of a trace_id(), to the second: the latest second with these 25 bits that is at most a day after '
+'The creation time of a trace_id(), in seconds: the latest second that has these 25 bits and is at most a day after '
 'the clock. NULL for a number that cannot be a trace_id().';
 
 CREATE FUNCTION idgen.trace_id_node(id bigint) RETURNS int
@@ -759,9 +768,9 @@ CREATE FUNCTION idgen.decimal_id() RETURNS bigint
     AS 'MODULE_PATHNAME', 'idgen_decimal_id';
 
 COMMENT ON FUNCTION idgen.decimal_id() IS
-'An identifier with parts in its decimal digits, 1 to 2^63 - 1: counter (1 to 922337202) * 10^10 + generator (0 to '
-'99999) * 10^5 + idgen.launch_id (1 to 99999; 0 for tests). The counter increases over all sessions and restarts of '
-'the database; after its last value it begins again under the next generator.';
+'An identifier whose decimal digits consist of three parts, 1 to 2^63 - 1: counter (1 to 922337202) * 10^10 + '
+'generator (0 to 99999) * 10^5 + idgen.launch_id (1 to 99999; 0 for tests). The counter increases over all sessions '
+'and restarts of the database. After its last value, it begins again with the next generator.';
 
 CREATE FUNCTION idgen.decimal_id_parts(id bigint, OUT counter int, OUT generator int, OUT launch_id int)
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -780,8 +789,8 @@ CREATE FUNCTION idgen.object_id(clock timestamptz DEFAULT NULL) RETURNS text
 
 COMMENT ON FUNCTION idgen.object_id(timestamptz) IS
 'A new ObjectId as 24 hexadecimal digits: 32 bits of Unix seconds (until 2106-02-07 06:28:15+00), 40 random bits of '
-'this session, a counter of 24 bits that begins at random. Without a clock strictly increasing within a session, in '
-'COLLATE "C"; with one, all 64 bits after the time are random.';
+'this session, and a counter of 24 bits that begins at a random number. Without a clock, it increases strictly within '
+'a session, in COLLATE "C". With a clock, all 64 bits after the time are random.';
 
 CREATE FUNCTION idgen.object_id_timestamp(id text) RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -799,8 +808,8 @@ CREATE FUNCTION idgen.uuid_to_base(id uuid, base int) RETURNS text
     AS 'MODULE_PATHNAME', 'idgen_uuid_to_base';
 
 COMMENT ON FUNCTION idgen.uuid_to_base(uuid, int) IS
-'The uuid in digits of base 16, 32 (Crockford), 36, 58 (Bitcoin) or 62: always 32, 26, 25, 22 or 22 digits, so that '
-'text order in COLLATE "C" is uuid order. Another base raises an error (22023).';
+'The uuid in digits of base 16, 32 (Crockford), 36, 58 (Bitcoin) or 62. There are always 32, 26, 25, 22 or 22 digits, '
+'so that the texts sort like the uuids in COLLATE "C". Another base raises an error (22023).';
 
 CREATE FUNCTION idgen.bigint_to_base(value bigint, base int) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -815,16 +824,17 @@ CREATE FUNCTION idgen.uuid_from_base(digits text, base int) RETURNS uuid
     AS 'MODULE_PATHNAME', 'idgen_uuid_from_base';
 
 COMMENT ON FUNCTION idgen.uuid_from_base(text, int) IS
-'The uuid with these digits; leading zeros can be left out, and in bases 16, 32 and 36 letters can be of either case. '
-'An invalid character, no digits or too many digits raise an error (22P02), and so does a number of more than 128 bits '
-'(22003).';
+'The uuid with these digits. Leading zeros can be omitted, and in bases 16, 32 and 36, letters can be of either case. '
+'An invalid character, no digits or too many digits raise an error (22P02), and so does a number of more than 128 '
+'bits (22003).';
 
 CREATE FUNCTION idgen.bigint_from_base(digits text, base int) RETURNS bigint
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_bigint_from_base';
 
 COMMENT ON FUNCTION idgen.bigint_from_base(text, int) IS
-'The number with these digits, read as by uuid_from_base(). A number out of range for bigint raises an error (22003).';
+'The number with these digits, which are read as in uuid_from_base(). A number out of range for bigint raises an '
+'error (22003).';
 
 CREATE FUNCTION idgen.prefixed_id_from_uuid(prefix text, id uuid) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE
@@ -839,8 +849,8 @@ CREATE FUNCTION idgen.prefixed_id_to_uuid(id text, expected_prefix text DEFAULT 
     AS 'MODULE_PATHNAME', 'idgen_prefixed_id_to_uuid';
 
 COMMENT ON FUNCTION idgen.prefixed_id_to_uuid(text, text) IS
-'The uuid in a prefixed id, whose digits can lack leading zeros and be of either case. Text that is not a prefixed id '
-'raises an error (22P02), as does a prefix other than the expected one (23514).';
+'The uuid in a prefixed id. Leading zeros of its digits can be omitted, and letters can be of either case. Text that '
+'is not a prefixed id raises an error (22P02), as does a prefix other than the expected one (23514).';
 
 CREATE FUNCTION idgen.prefixed_id_prefix(id text) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -855,20 +865,20 @@ CREATE FUNCTION idgen.is_prefixed_id(id text, prefix text DEFAULT NULL) RETURNS 
     AS 'MODULE_PATHNAME', 'idgen_is_prefixed_id';
 
 COMMENT ON FUNCTION idgen.is_prefixed_id(text, text) IS
-'Tests whether a text is exactly what prefixed_id_from_uuid() writes for this prefix, or for any if none is given, and '
-'some uuid. Bad text never raises an error; an invalid prefix does (22023).';
+'Tests whether a text is exactly what prefixed_id_from_uuid() returns for some uuid and this prefix or, if none is '
+'given, any prefix. Bad text never raises an error; an invalid prefix does (22023).';
 
 CREATE TABLE idgen.id_prefixes (
     prefix text PRIMARY KEY,
     domain regtype NOT NULL
 );
 
--- The filter excludes three kinds of rows. If the domain was dropped, pg_dump would write
--- its OID, which may belong to another type after the restore. A restore would not find a
--- type of a temporary schema. The domain of an extension is created and registered by its
--- script. The superuser who runs pg_dump evaluates the filter, and the planner reads the
--- table's indexes for it. Therefore, it uses only pg_catalog, and no other role can alter
--- the table.
+-- The filter excludes rows of three kinds of domains. For a dropped domain, pg_dump would
+-- write its OID, which may belong to another type after the restore. A domain in a
+-- temporary schema would not exist after the restore. A domain of an extension is created
+-- and registered by that extension's script. The superuser who runs pg_dump evaluates the
+-- filter, and the planner reads the indexes of the table for it. Therefore, the filter
+-- uses only pg_catalog, and no other role can alter the table.
 SELECT pg_catalog.pg_extension_config_dump('idgen.id_prefixes',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_type t WHERE t.oid OPERATOR(pg_catalog.=) id_prefixes.domain'
     ' AND NOT pg_catalog.pg_is_other_temp_schema(t.typnamespace)'
@@ -877,7 +887,7 @@ SELECT pg_catalog.pg_extension_config_dump('idgen.id_prefixes',
     ' AND d.objid OPERATOR(pg_catalog.=) t.oid AND d.deptype OPERATOR(pg_catalog.=) ''e''))');
 
 COMMENT ON TABLE idgen.id_prefixes IS
-'The domain for which each prefix is registered, written by idgen.create_id_domain(). A row whose domain was dropped '
+'The domains for which prefixes are registered. Written by idgen.create_id_domain(). A row whose domain was dropped '
 'has no effect.';
 COMMENT ON COLUMN idgen.id_prefixes.prefix IS
 'The text before the last underscore of the domain''s identifiers.';
@@ -889,9 +899,9 @@ CREATE FUNCTION idgen.create_id_domain(domain_name text, prefix text) RETURNS re
     AS 'MODULE_PATHNAME', 'idgen_create_id_domain';
 
 COMMENT ON FUNCTION idgen.create_id_domain(text, text) IS
-'Creates a domain over text COLLATE "C" whose constraint prefixed_id_check is is_prefixed_id(VALUE, prefix), and '
-'registers the prefix in idgen.id_prefixes until the domain is dropped. A prefix in use raises an error (23505) that '
-'names its domain.';
+'Creates a domain over text COLLATE "C" with the constraint prefixed_id_check, CHECK (is_prefixed_id(VALUE, prefix)), '
+'and registers the prefix in idgen.id_prefixes until the domain is dropped. A prefix that is already in use raises an '
+'error (23505) that names its domain.';
 
 CREATE FUNCTION idgen.parse_prefixed_id(
     prefixed text,
@@ -909,7 +919,7 @@ CREATE FUNCTION idgen.parse_prefixed_id(
     END;
 
 COMMENT ON FUNCTION idgen.parse_prefixed_id(text) IS
-'The parts of a prefixed id: the domain for which its prefix is registered, or NULL, the prefix and the uuid. Text '
+'The parts of a prefixed id: the domain for which its prefix is registered (or NULL), the prefix, and the uuid. Text '
 'that is not a prefixed id raises an error (22P02).';
 
 CREATE FUNCTION idgen.typeid_from_uuid(prefix text, id uuid) RETURNS text
@@ -933,15 +943,15 @@ CREATE FUNCTION idgen.typeid_to_uuid(id text, expected_prefix text DEFAULT NULL)
     AS 'MODULE_PATHNAME', 'idgen_typeid_to_uuid';
 
 COMMENT ON FUNCTION idgen.typeid_to_uuid(text, text) IS
-'The uuid in a TypeID, read as strictly as the specification requires: lower case, all 26 digits, the first at most '
-'7. Other text raises an error (22P02), as does a prefix other than the expected one (23514).';
+'The uuid in a TypeID. The text must conform strictly to the specification: lower case, all 26 digits, and a first '
+'digit of at most 7. Other text raises an error (22P02), as does a prefix other than the expected one (23514).';
 
 CREATE FUNCTION idgen.typeid_prefix(id text) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_typeid_prefix';
 
 COMMENT ON FUNCTION idgen.typeid_prefix(text) IS
-'The prefix of a TypeID, empty if there is none. Text that is not a TypeID raises an error (22P02).';
+'The prefix of a TypeID, or an empty text if there is none. Text that is not a TypeID raises an error (22P02).';
 
 CREATE FUNCTION idgen.is_typeid(id text, prefix text DEFAULT NULL) RETURNS boolean
     LANGUAGE C IMMUTABLE PARALLEL SAFE
@@ -956,24 +966,24 @@ CREATE FUNCTION idgen.ulid(clock timestamptz DEFAULT NULL) RETURNS text
     AS 'MODULE_PATHNAME', 'idgen_ulid';
 
 COMMENT ON FUNCTION idgen.ulid(timestamptz) IS
-'A ULID: 48 bits of Unix milliseconds and 80 random bits as 26 digits of base 32 (Crockford). Without a clock '
-'strictly increasing within a session in COLLATE "C": in the same millisecond, or if the clock was set back, it is '
-'the last one plus one.';
+'A ULID: 48 bits of Unix milliseconds and 80 random bits, as 26 digits of base 32 (Crockford). Without a clock, it '
+'increases strictly within a session in COLLATE "C": in the same millisecond, or if the clock was set back, it is the '
+'last ULID plus one.';
 
 CREATE FUNCTION idgen.ulid_to_uuid(id text) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_ulid_to_uuid';
 
 COMMENT ON FUNCTION idgen.ulid_to_uuid(text) IS
-'The 16 bytes of a ULID as uuid, which has the same order. Text that is not 26 digits as uuid_from_base(id, 32) reads '
-'them raises an error (22P02).';
+'The 16 bytes of a ULID as a uuid, which sorts like the ULID. Text that is not 26 digits as uuid_from_base(id, 32) '
+'reads them raises an error (22P02).';
 
 CREATE FUNCTION idgen.ulid_from_uuid(id uuid) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_ulid_from_uuid';
 
 COMMENT ON FUNCTION idgen.ulid_from_uuid(uuid) IS
-'The 16 bytes of a uuid as ULID, in upper case; its order in COLLATE "C" is that of the uuid.';
+'The 16 bytes of a uuid as a ULID in upper case, which sorts like the uuid in COLLATE "C".';
 
 CREATE FUNCTION idgen.ulid_timestamp(id text) RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -986,16 +996,17 @@ COMMENT ON FUNCTION idgen.ulid_timestamp(text) IS
 -- Masks and permutations
 -- ---------------------------------------------------------------------------
 
--- The keys of idgen.key_file belong to the server. A role that has EXECUTE can read what a key
--- hides in every database, or test guesses. Therefore, the installer of this trusted extension,
--- who may own any database, has no more rights than PUBLIC, and a superuser grants EXECUTE.
+-- The keys of idgen.key_file belong to the server. A role that has EXECUTE on these functions
+-- can reveal the values that a key hides in any database, or test guesses. The installer of
+-- this trusted extension may be the owner of any database. Therefore, it gets no more
+-- privileges than PUBLIC, and only a superuser can grant EXECUTE.
 
 CREATE FUNCTION idgen.mask_uuid_v7(id uuid, key_name text DEFAULT 'default') RETURNS uuid
     LANGUAGE C STABLE PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'idgen_mask_uuid_v7';
 
 COMMENT ON FUNCTION idgen.mask_uuid_v7(uuid, text) IS
-'Masks a UUID of version 7 as one of version 4, by a keyed permutation of its other 122 bits under a key from '
+'Masks a UUID of version 7 as a UUID of version 4: applies a keyed permutation to its other 122 bits, with a key from '
 'idgen.key_file (docs/masks.md). Another version raises an error (22023), and so does an unknown key (42704).';
 
 CREATE FUNCTION idgen.unmask_uuid_v7(masked uuid, key_name text DEFAULT 'default') RETURNS uuid
@@ -1012,8 +1023,8 @@ CREATE FUNCTION idgen.permute(id bigint, area text, max_value bigint DEFAULT 900
     AS 'MODULE_PATHNAME', 'idgen_permute';
 
 COMMENT ON FUNCTION idgen.permute(bigint, text, bigint, text) IS
-'A permutation of the numbers from 1 to max_value, another one for each area, with a key from idgen.key_file. A '
-'number outside of them raises an error (22023), and so does an unknown key (42704).';
+'A permutation of the numbers from 1 to max_value, with a key from idgen.key_file. Each area has another permutation. '
+'A number out of this range raises an error (22023), and so does an unknown key (42704).';
 
 CREATE FUNCTION idgen.unpermute(permuted bigint, area text, max_value bigint DEFAULT 9007199254740991,
                                 key_name text DEFAULT 'default') RETURNS bigint
@@ -1032,9 +1043,9 @@ CREATE FUNCTION idgen.hmac_comb(
     AS 'MODULE_PATHNAME', 'idgen_hmac_comb';
 
 COMMENT ON FUNCTION idgen.hmac_comb(text, text, interval) IS
-'A keyed COMB like that of keyed_comb(), under a key from idgen.key_file, so that applications that have the key make '
-'the same ones (docs/keyed-comb.md). An unknown key raises an error (42704). A role that may call it can make accepted '
-'keys of every area, under every key that its database finds.';
+'Like keyed_comb(), but with a key from idgen.key_file, so that applications that have the key can generate the same '
+'prefixes (docs/keyed-comb.md). An unknown key raises an error (42704). A role that may call it can generate accepted '
+'keys of every area, with every key that its database finds.';
 
 CREATE FUNCTION idgen.hmac_comb_at(
     instant timestamptz,
@@ -1046,7 +1057,7 @@ CREATE FUNCTION idgen.hmac_comb_at(
     AS 'MODULE_PATHNAME', 'idgen_hmac_comb_at';
 
 COMMENT ON FUNCTION idgen.hmac_comb_at(timestamptz, text, text, interval) IS
-'The same as hmac_comb() at a given instant, for imports and tests. A role that may call it can date all keys of '
+'Like hmac_comb(), but for a given instant, for imports and tests. A role that may call it can date all keys of '
 'hmac_comb(). An infinite instant raises an error (22008).';
 
 CREATE FUNCTION idgen.is_recent_hmac_comb(
@@ -1063,19 +1074,19 @@ CREATE FUNCTION idgen.is_recent_hmac_comb(
     AS 'MODULE_PATHNAME', 'idgen_is_recent_hmac_comb';
 
 COMMENT ON FUNCTION idgen.is_recent_hmac_comb(uuid, text, text, interval, interval, interval, interval, timestamptz) IS
-'Tests whether a UUID is of version 4 with a prefix that hmac_comb() gives for this area and period, and for one of '
-'the one to eight keys that key_name lists, separated by white space, at some time from clock - past_tolerance to '
-'clock + future_tolerance, each of them tolerance unless given. A tolerance that is negative or has months, or both '
-'together above 64 periods, raises an error (22023), and so does an unknown key (42704).';
+'Tests whether a UUID is of version 4 and has a prefix that hmac_comb() returns for this area and period at some time '
+'from clock - past_tolerance to clock + future_tolerance. Both tolerances default to tolerance. key_name is a list of '
+'one to eight keys, separated by white space, of which any is accepted. An unknown key raises an error (42704), as '
+'does a tolerance that is negative or has months, or a window of more than 64 periods (22023).';
 
 CREATE FUNCTION idgen.check_recent_hmac_id() RETURNS trigger
     LANGUAGE C VOLATILE PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'idgen_check_recent_hmac_id';
 
 COMMENT ON FUNCTION idgen.check_recent_hmac_id() IS
-'Trigger function like check_recent_id(), for keys of hmac_comb(), with the arguments column, ''area=...'', and any of '
-'''key_name=...'', ''tolerance=...'', ''past_tolerance=...'', ''future_tolerance=...'' and ''period=...'', as of '
-'is_recent_hmac_comb(). The role that creates the trigger needs the EXECUTE privilege.';
+'Trigger function like check_recent_id(), but for keys of hmac_comb(). Its arguments are column, ''area=...'', and '
+'any of ''key_name=...'', ''tolerance=...'', ''past_tolerance=...'', ''future_tolerance=...'' and ''period=...'', as '
+'in is_recent_hmac_comb(). The role that creates the trigger needs the EXECUTE privilege.';
 
 REVOKE EXECUTE ON FUNCTION idgen.mask_uuid_v7, idgen.unmask_uuid_v7, idgen.permute, idgen.unpermute,
     idgen.hmac_comb, idgen.hmac_comb_at, idgen.is_recent_hmac_comb, idgen.check_recent_hmac_id FROM PUBLIC;
@@ -1107,12 +1118,12 @@ CREATE INDEX creation_identifiers_entity_text ON idgen.creation_identifiers (ent
 SELECT pg_catalog.pg_extension_config_dump('idgen.creation_identifiers', '');
 
 COMMENT ON TABLE idgen.creation_identifiers IS
-'The entity that each creation command created, written by idgen.create_once(), which refuses to record in an '
-'unlogged or partitioned table or a view (42809).';
+'The entity that each creation command created. Written by idgen.create_once(), which raises an error (42809) if the '
+'table is unlogged or partitioned, or is a view.';
 COMMENT ON COLUMN idgen.creation_identifiers.command_id IS
-'The id that the client gave the command, the same in every retry.';
+'The id that the client assigned to the command, which is the same in every retry.';
 COMMENT ON COLUMN idgen.creation_identifiers.command_name IS
-'The kind of the command, as the application calls it.';
+'The kind of the command, as named by the application.';
 COMMENT ON COLUMN idgen.creation_identifiers.entity_id IS
 'The entity that the command created, if a uuid identifies it.';
 COMMENT ON COLUMN idgen.creation_identifiers.entity_number IS
@@ -1120,8 +1131,8 @@ COMMENT ON COLUMN idgen.creation_identifiers.entity_number IS
 COMMENT ON COLUMN idgen.creation_identifiers.entity_text IS
 'The entity that the command created, if a text identifies it.';
 COMMENT ON COLUMN idgen.creation_identifiers.request_hash IS
-'The first 64 bits of the SHA-256 of the request''s canonical text, the same on every server version and machine and '
-'in every encoding. NULL if no request was given.';
+'The first 64 bits of the SHA-256 of the request''s canonical text, which is the same on every server version and '
+'machine, and in every encoding. NULL if no request was given.';
 COMMENT ON COLUMN idgen.creation_identifiers.created_at IS
 'The start of the transaction that recorded the command.';
 
@@ -1137,8 +1148,8 @@ CREATE FUNCTION idgen.create_once(
     AS 'MODULE_PATHNAME', 'idgen_create_once_uuid';
 
 COMMENT ON FUNCTION idgen.create_once(uuid, uuid, text, jsonb) IS
-'Makes a creation command safe to retry: the first call with a command id records the proposed id, and later calls '
-'return the recorded id, with created = false. A known command id with another name, request or kind of id raises an '
+'Makes a creation command safe to retry. The first call with a command id records the proposed id; later calls return '
+'the recorded id, with created = false. A recorded command id with another name, request or kind of id raises an '
 'error (23514, constraint name creation_identifiers_same_command).';
 
 CREATE FUNCTION idgen.create_once_bigint(
@@ -1153,7 +1164,7 @@ CREATE FUNCTION idgen.create_once_bigint(
     AS 'MODULE_PATHNAME', 'idgen_create_once_bigint';
 
 COMMENT ON FUNCTION idgen.create_once_bigint(uuid, bigint, text, jsonb) IS
-'The same as create_once() for entities that a bigint identifies.';
+'Like create_once(), but for entities that a bigint identifies.';
 
 CREATE FUNCTION idgen.create_once_text(
     command_id uuid,
@@ -1167,7 +1178,7 @@ CREATE FUNCTION idgen.create_once_text(
     AS 'MODULE_PATHNAME', 'idgen_create_once_text';
 
 COMMENT ON FUNCTION idgen.create_once_text(uuid, text, text, jsonb) IS
-'The same as create_once() for entities that a text of 1 to 255 bytes identifies; another length raises an error '
+'Like create_once(), but for entities that a text of 1 to 255 bytes identifies. Another length raises an error '
 '(22023).';
 
 CREATE FUNCTION idgen.forget_creation(command_id uuid) RETURNS boolean
@@ -1175,15 +1186,15 @@ CREATE FUNCTION idgen.forget_creation(command_id uuid) RETURNS boolean
     AS 'MODULE_PATHNAME', 'idgen_forget_creation';
 
 COMMENT ON FUNCTION idgen.forget_creation(uuid) IS
-'Deletes a recorded command, so that the next call with its id creates anew; returns whether it was recorded. Needs '
-'SELECT and DELETE on idgen.creation_identifiers.';
+'Deletes a recorded command, so that the next call with its id records a new one. Returns whether it was recorded. '
+'Requires SELECT and DELETE on idgen.creation_identifiers.';
 
 CREATE FUNCTION idgen.forget_creation_of(entity_id uuid) RETURNS bigint
     LANGUAGE C VOLATILE PARALLEL UNSAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_forget_creation_of_uuid';
 
 COMMENT ON FUNCTION idgen.forget_creation_of(uuid) IS
-'Deletes the recorded commands that created an entity; returns their number. Needs SELECT and DELETE on '
+'Deletes the recorded commands that created an entity, and returns their number. Requires SELECT and DELETE on '
 'idgen.creation_identifiers.';
 
 CREATE FUNCTION idgen.forget_creation_of_bigint(entity_number bigint, command_name text) RETURNS bigint
@@ -1191,7 +1202,7 @@ CREATE FUNCTION idgen.forget_creation_of_bigint(entity_number bigint, command_na
     AS 'MODULE_PATHNAME', 'idgen_forget_creation_of_bigint';
 
 COMMENT ON FUNCTION idgen.forget_creation_of_bigint(bigint, text) IS
-'The same as forget_creation_of() for an entity that a bigint and the name of its command identify: order 17 and '
+'Like forget_creation_of(), but for an entity that a bigint and the name of its command identify: order 17 and '
 'customer 17 are two entities.';
 
 CREATE FUNCTION idgen.forget_creation_of_text(entity_text text, command_name text) RETURNS bigint
@@ -1199,7 +1210,7 @@ CREATE FUNCTION idgen.forget_creation_of_text(entity_text text, command_name tex
     AS 'MODULE_PATHNAME', 'idgen_forget_creation_of_text';
 
 COMMENT ON FUNCTION idgen.forget_creation_of_text(text, text) IS
-'The same as forget_creation_of() for an entity that a text and the name of its command identify.';
+'Like forget_creation_of(), but for an entity that a text and the name of its command identify.';
 
 CREATE FUNCTION idgen.purge_creations(
     older_than interval DEFAULT '24 hours',
@@ -1210,9 +1221,10 @@ CREATE FUNCTION idgen.purge_creations(
     AS 'MODULE_PATHNAME', 'idgen_purge_creations';
 
 COMMENT ON FUNCTION idgen.purge_creations(interval, text, bigint) IS
-'Deletes recorded commands older than older_than, a day being 24 hours, of one command name or, if that is NULL, of '
-'all, the oldest first and at most batch_size; returns their number. A negative older_than, one with months or a '
-'batch_size below 1 raises an error (22023), as does NULL (22004).';
+'Deletes recorded commands that are older than older_than (a day has 24 hours), the oldest first and at most '
+'batch_size, and returns the number deleted. If command_name is not NULL, deletes only commands with this name. A '
+'negative older_than, one with months, or a batch_size below 1 raises an error (22023), as does a NULL older_than or '
+'batch_size (22004).';
 
 CREATE FUNCTION idgen.trim_creations(
     keep bigint,
@@ -1223,9 +1235,9 @@ CREATE FUNCTION idgen.trim_creations(
     AS 'MODULE_PATHNAME', 'idgen_trim_creations';
 
 COMMENT ON FUNCTION idgen.trim_creations(bigint, text, bigint) IS
-'Deletes all recorded commands but the newest "keep", of one command name or, if that is NULL, of all, the oldest '
-'first and at most batch_size; returns the number deleted. A negative keep or a batch_size below 1 raises an error '
-'(22023), as does NULL (22004).';
+'Deletes recorded commands except the newest "keep", the oldest first and at most batch_size, and returns the number '
+'deleted. If command_name is not NULL, counts and deletes only commands with this name. A negative keep or a '
+'batch_size below 1 raises an error (22023), as does a NULL keep or batch_size (22004).';
 
 CREATE FUNCTION idgen.remember_command(history uuid[], command_id uuid, keep bigint DEFAULT 20) RETURNS uuid[]
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
@@ -1241,9 +1253,9 @@ CREATE FUNCTION idgen.remember_command(history uuid[], command_id uuid, keep big
         ORDER BY n);
 
 COMMENT ON FUNCTION idgen.remember_command(uuid[], uuid, bigint) IS
-'The command history of an entity with one more command id: newest last, truncated to the newest "keep" commands, '
-'which include the given one unless keep is 0; a command id that is there already keeps its place. A NULL keep keeps '
-'all, and a negative one raises an error (2201W).';
+'The command history of an entity after one more command: newest last, truncated to the newest "keep" (NULL means '
+'all), which include the given command id unless keep is 0. A command id that is already in the history keeps its '
+'place. A negative keep raises an error (2201W).';
 
 CREATE FUNCTION idgen.has_command(history uuid[], command_id uuid) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE

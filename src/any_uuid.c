@@ -1,8 +1,10 @@
 /*
  * any_uuid.c
- *	  Functions of UUIDs of any scheme: form, version, variant, time and order.
+ *	  Functions for UUIDs of any scheme: form, version, variant, time and
+ *	  order.
  *
- * The readers return NULL if an identifier does not contain the value.
+ * Functions that read a value from an identifier return NULL if the identifier
+ * does not contain it.
  */
 #include "postgres.h"
 
@@ -17,8 +19,9 @@
 #define UUID_TEXT_LENGTH	36
 
 /*
- * Read a UUID from UUID_TEXT_LENGTH characters in the canonical form of RFC
- * 9562 section 4, in either case; false for any other text.
+ * Parse UUID_TEXT_LENGTH characters as a UUID in the canonical form of RFC
+ * 9562 section 4, with digits in either case.  Returns false for any other
+ * text.
  */
 static bool
 read_uuid_text(const char *text, pg_uuid_t *id)
@@ -41,9 +44,9 @@ read_uuid_text(const char *text, pg_uuid_t *id)
 /*
  * is_uuid(id text, version int DEFAULT NULL) returns bool
  *	Is the text a UUID in canonical form, with the RFC's variant and the given
- *	version?  Without a version, versions 1 to 8, the Nil UUID and the Max UUID
- *	are accepted (RFC 9562 sections 5.9 and 5.10).  No text raises an error,
- *	and text of another length is not detoasted.
+ *	version?  If no version is given, versions 1 to 8, the Nil UUID and the Max
+ *	UUID (RFC 9562 sections 5.9 and 5.10) are accepted.  No text raises an
+ *	error.  Text whose length is not that of a UUID is not detoasted.
  */
 PG_FUNCTION_INFO_V1(idgen_is_uuid);
 Datum
@@ -75,7 +78,10 @@ idgen_is_uuid(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(uuid_is_rfc_variant(&id) && version >= 1 && version <= 8);
 }
 
-/* uuid_version(id uuid) returns int: NULL for other variants than the RFC's, which have no version */
+/*
+ * uuid_version(id uuid) returns int
+ *	NULL for variants other than the RFC's, which have no version.
+ */
 PG_FUNCTION_INFO_V1(idgen_uuid_version);
 Datum
 idgen_uuid_version(PG_FUNCTION_ARGS)
@@ -87,7 +93,7 @@ idgen_uuid_version(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(uuid_version_nibble(id));
 }
 
-/* uuid_variant(id uuid) returns text: the name of the variant, RFC 9562 section 4.1 */
+/* uuid_variant(id uuid) returns text: the name of the variant (RFC 9562 section 4.1) */
 PG_FUNCTION_INFO_V1(idgen_uuid_variant);
 Datum
 idgen_uuid_variant(PG_FUNCTION_ARGS)
@@ -98,7 +104,7 @@ idgen_uuid_variant(PG_FUNCTION_ARGS)
 /*
  * internal_is_version(id uuid, version int) returns boolean
  *	Used by uuid_v7_within() and comb_within() to exclude UUIDs of other
- *	versions between the bounds of a range.
+ *	versions that lie between the bounds of a range.
  */
 PG_FUNCTION_INFO_V1(idgen_internal_is_version);
 Datum
@@ -109,9 +115,9 @@ idgen_internal_is_version(PG_FUNCTION_ARGS)
 
 /*
  * internal_expect_true(internal) returns internal
- *	Planner support function for conditions that are true in all rows of most
- *	columns.  With the default selectivity of 1/3, the planner would
- *	underestimate the rows of a range.
+ *	Planner support function for conditions that are usually true for every row
+ *	of a table.  With the default selectivity of 1/3, the planner would
+ *	underestimate the number of rows in a range.
  */
 PG_FUNCTION_INFO_V1(idgen_internal_expect_true);
 Datum
@@ -125,7 +131,10 @@ idgen_internal_expect_true(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(request);
 }
 
-/* The time in a UUID of version 1, 6, 7 or 13 (Lambert's COMB); DT_NOBEGIN for other versions. */
+/*
+ * Return the time in a UUID of version 1, 6, 7 or 13 (Lambert's COMB), or
+ * DT_NOBEGIN for other versions.
+ */
 static TimestampTz
 read_time(const pg_uuid_t *id)
 {
@@ -157,7 +166,8 @@ idgen_uuid_timestamp(PG_FUNCTION_ARGS)
 /*
  * internal_created_bound(id uuid, tolerance interval, is_last boolean) returns timestamptz
  *	The first or the last timestamp that created_near() accepts.  For a UUID
- *	without a time, the first is after the last, so that no timestamp is accepted.
+ *	that contains no time, the first timestamp is after the last, so none is
+ *	accepted.
  */
 PG_FUNCTION_INFO_V1(idgen_internal_created_bound);
 Datum

@@ -31,7 +31,10 @@ require_not_negative(int64 value, const char *name)
 				 errdetail("The value is " INT64_FORMAT ".", value)));
 }
 
-/* The microseconds of an interval; 22023 if it is negative or has no fixed length. */
+/*
+ * Return the length of an interval in microseconds.  Raises 22023 if it is
+ * negative or has no fixed length.
+ */
 int64
 require_duration_us(const Interval *duration, const char *name)
 {
@@ -45,7 +48,7 @@ require_duration_us(const Interval *duration, const char *name)
 	return us;
 }
 
-/* A uuid argument; 22023 unless it has the RFC's variant and this version. */
+/* Return a uuid argument.  Raises 22023 unless it has the RFC's variant and the given version. */
 const pg_uuid_t *
 require_uuid_version(FunctionCallInfo fcinfo, int argno, int version)
 {
@@ -64,9 +67,9 @@ require_uuid_version(FunctionCallInfo fcinfo, int argno, int version)
 }
 
 /*
- * An area in UTF-8.  Raises 22023 if it is too long.  The conversion raises
- * 22P05 for a character without an equivalent, and 42883 for an encoding
- * without a conversion.
+ * Convert an area to UTF-8.  Raises 22023 if the result is too long.  The
+ * conversion raises 22P05 for a character that has no equivalent in UTF-8, and
+ * 42883 if the server's encoding cannot be converted to UTF-8.
  */
 const text *
 area_in_utf8(const text *area)
@@ -74,7 +77,10 @@ area_in_utf8(const text *area)
 	int			length = VARSIZE_ANY_EXHDR(area);
 	const char *utf8 = NULL;
 
-	/* no encoding has characters of more than four bytes */
+	/*
+	 * No encoding has characters of more than four bytes, so a longer area
+	 * has too many characters.
+	 */
 	if (length <= MAX_AREA_BYTES * 4)
 		utf8 = utf8_text(VARDATA_ANY(area), &length);
 	if (length > MAX_AREA_BYTES)
@@ -85,7 +91,7 @@ area_in_utf8(const text *area)
 	return utf8 == VARDATA_ANY(area) ? area : cstring_to_text_with_len(utf8, length);
 }
 
-/* The argument "area" in UTF-8; 22004 if it is NULL, 22023 if it is too long. */
+/* Return the argument "area" in UTF-8.  Raises 22004 if it is NULL, and 22023 if it is too long. */
 const text *
 area_argument(FunctionCallInfo fcinfo, int argno)
 {
@@ -93,7 +99,7 @@ area_argument(FunctionCallInfo fcinfo, int argno)
 	return area_in_utf8(PG_GETARG_TEXT_PP(argno));
 }
 
-/* A copy of a caller's text for a message, of at most max bytes. */
+/* Copy at most max bytes of a caller's text, for an error message. */
 char *
 shown_text(const char *bytes, int length, int max)
 {
@@ -109,7 +115,10 @@ utf8_text(char *bytes, int *length)
 {
 	char	   *utf8 = bytes;
 
-	/* ASCII is the same in every encoding, even in one without a conversion */
+	/*
+	 * ASCII text is the same in every encoding, even in one that cannot be
+	 * converted
+	 */
 	for (int i = 0; i < *length; i++)
 	{
 		if (IS_HIGHBIT_SET(bytes[i]))
@@ -123,7 +132,7 @@ utf8_text(char *bytes, int *length)
 	return utf8;
 }
 
-/* A text in UTF-8, such as an area, in the server's encoding. */
+/* Convert text in UTF-8, such as an area, to the server's encoding. */
 char *
 server_text(const text *utf8)
 {

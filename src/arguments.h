@@ -21,7 +21,7 @@ require_not_null(FunctionCallInfo fcinfo, int argno, const char *name)
 				 errmsg("%s must not be null", name)));
 }
 
-/* Does the text consist of these bytes? */
+/* Does the text consist of exactly these bytes? */
 static inline bool
 text_is_bytes(const text *value, const char *bytes, int length)
 {

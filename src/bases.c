@@ -1,6 +1,6 @@
 /*
  * bases.c
- *	  uuid and bigint as digits of base 16, 32, 36, 58 or 62.
+ *	  Conversion of uuid and bigint to and from base 16, 32, 36, 58 and 62.
  */
 #include "postgres.h"
 
@@ -11,7 +11,8 @@
 
 /*
  * uuid_to_base(id uuid, base int) returns text
- *	All the digits, with leading zeros, so that text order is uuid order.
+ *	Writes all digits, including leading zeros, so that the texts sort like the
+ *	uuids.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_to_base);
 Datum
@@ -22,7 +23,7 @@ idgen_uuid_to_base(PG_FUNCTION_ARGS)
 
 /*
  * bigint_to_base(value bigint, base int) returns text
- *	No leading zeros.  A negative value is an error (22023).
+ *	Writes no leading zeros.  A negative value is an error (22023).
  */
 PG_FUNCTION_INFO_V1(idgen_bigint_to_base);
 Datum
@@ -37,14 +38,18 @@ idgen_bigint_to_base(PG_FUNCTION_ARGS)
 	require_not_negative(value, "value");
 	uuid_set_half(&number, 1, value);
 	radix_encode(radix, &number, digits);
-	/* a number of 63 bits begins with zeros */
+	/* as a 128-bit number, the value has leading zeros */
 	while (leading < radix_width(radix) - 1 && digits[leading] == digits[0])
 		leading++;
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(digits + leading,
 											  radix_width(radix) - leading));
 }
 
-/* The number that argument 0 denotes; a number of more than 128 or 63 bits is an error (22003). */
+/*
+ * Parse argument 0 as digits of the base in argument 1.  A number that does
+ * not fit into the type (128 bits for uuid, 63 for bigint) is an error
+ * (22003).
+ */
 static pg_uuid_t *
 read_number(FunctionCallInfo fcinfo, bool is_uuid)
 {
@@ -78,7 +83,7 @@ idgen_uuid_from_base(PG_FUNCTION_ARGS)
 
 /*
  * bigint_from_base(digits text, base int) returns bigint
- *	Leading zeros are allowed, up to the number of digits of a uuid.
+ *	Leading zeros are allowed, up to the number of digits that a uuid has.
  */
 PG_FUNCTION_INFO_V1(idgen_bigint_from_base);
 Datum

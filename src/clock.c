@@ -1,6 +1,6 @@
 /*
  * clock.c
- *	  Reading the clock, and conversion between units of time.
+ *	  Reading the clock, and converting between units of time.
  *
  * Identifiers contain Unix time in milliseconds (COMB, version 7), in 4096ths
  * of a millisecond (version 7 with a fraction) or in seconds (ObjectId), or
@@ -26,7 +26,7 @@
 #define TICKS_PER_SECOND	INT64CONST(10000000)
 #define NS_PER_TICK			100
 
-/* Raise 22008 if a timestamp is infinite, which no identifier can contain. */
+/* Raise 22008 if a timestamp is infinite, because no identifier can contain infinity. */
 TimestampTz
 clock_require_finite(TimestampTz instant)
 {
@@ -40,8 +40,8 @@ clock_require_finite(TimestampTz instant)
 }
 
 /*
- * Argument argno, or the server's clock if it is NULL.  An infinite timestamp
- * is an error (22008).
+ * Return argument argno, or the current time if it is NULL.  An infinite
+ * timestamp is an error (22008).
  */
 TimestampTz
 clock_argument(FunctionCallInfo fcinfo, int argno)
@@ -51,10 +51,10 @@ clock_argument(FunctionCallInfo fcinfo, int argno)
 }
 
 /*
- * The same for a STABLE function: NULL means the start of the statement,
- * because the result must not change within a statement.  With now(),
- * identifiers that were generated since the start of a long transaction would
- * lie in the future.
+ * Like clock_argument(), but for STABLE functions: NULL means the start of the
+ * statement, because the result must not change within a statement.  It does
+ * not mean the start of the transaction, because identifiers that were
+ * generated later in a long transaction would then lie in the future.
  */
 TimestampTz
 clock_argument_stable(FunctionCallInfo fcinfo, int argno)
@@ -63,21 +63,28 @@ clock_argument_stable(FunctionCallInfo fcinfo, int argno)
 		clock_require_finite(PG_GETARG_TIMESTAMPTZ(argno));
 }
 
-/* Milliseconds since 1970-01-01 00:00:00 UTC, rounded down.  Every finite timestamptz is in range. */
+/*
+ * Return the milliseconds since 1970-01-01 00:00:00 UTC, rounded down.  No
+ * finite timestamptz is out of range.
+ */
 int64
 clock_unix_ms(TimestampTz instant)
 {
 	return floor_div(instant, US_PER_MS) + UNIX_EPOCH_DAYS * MS_PER_DAY;
 }
 
-/* The same in seconds. */
+/* Return the seconds since 1970-01-01 00:00:00 UTC, rounded down. */
 int64
 clock_unix_seconds(TimestampTz instant)
 {
 	return floor_div(instant, USECS_PER_SEC) + UNIX_EPOCH_DAYS * SECS_PER_DAY;
 }
 
-/* The value of a timestamp, if it is from 0 to max; otherwise an error (22008). */
+/*
+ * Return the value of a timestamp in some unit, after checking that it fits
+ * into a field of an identifier.  A value that is not between 0 and max is an
+ * error (22008).
+ */
 static int64
 require_in_field(int64 value, int64 max, TimestampTz instant,
 				 const char *field, const char *first, const char *last)
@@ -94,7 +101,7 @@ require_in_field(int64 value, int64 max, TimestampTz instant,
 	return value;
 }
 
-/* Unix milliseconds for a field of 48 bits. */
+/* Convert a timestamp to Unix milliseconds.  Raises 22008 if they do not fit into 48 bits. */
 int64
 clock_unix_ms48(TimestampTz instant)
 {
@@ -104,9 +111,9 @@ clock_unix_ms48(TimestampTz instant)
 }
 
 /*
- * Unix time in 4096ths of a millisecond, 60 bits: the 48 bits of version 7's
- * timestamp followed by the fraction in its rand_a (RFC 9562 section 6.2,
- * method 3).
+ * Convert a timestamp to Unix time in 4096ths of a millisecond.  The 60 bits
+ * are those of a version 7 UUID: 48 bits of timestamp, followed by 12 bits of
+ * fraction in rand_a (RFC 9562 section 6.2, method 3).
  */
 uint64
 clock_unix_submillis(TimestampTz instant)
@@ -118,7 +125,7 @@ clock_unix_submillis(TimestampTz instant)
 }
 
 /*
- * Read the server's clock, and return its Unix milliseconds.  A time that does
+ * Read the server's clock and return its Unix milliseconds.  A time that does
  * not fit into 48 bits is an error (22008).
  */
 static inline int64
@@ -134,8 +141,8 @@ read_wall_ms48(struct timespec *now)
 }
 
 /*
- * The server's clock in 4096ths of a millisecond.  Unlike timestamptz, it has
- * a resolution below the microsecond.
+ * Return the server's clock in 4096ths of a millisecond.  Unlike that of
+ * timestamptz, its resolution is finer than a microsecond.
  */
 uint64
 clock_wall_submillis(void)
@@ -147,7 +154,7 @@ clock_wall_submillis(void)
 		((uint64) (now.tv_nsec % NS_PER_MS) << SUBMS_BITS) / NS_PER_MS;
 }
 
-/* The server's clock in Unix milliseconds, which fit into 48 bits. */
+/* Return the server's clock in Unix milliseconds, which fit into 48 bits. */
 int64
 clock_wall_unix_ms(void)
 {
@@ -156,7 +163,7 @@ clock_wall_unix_ms(void)
 	return read_wall_ms48(&now);
 }
 
-/* Unix seconds for a field of 32 bits. */
+/* Convert a timestamp to Unix seconds.  Raises 22008 if they do not fit into 32 bits. */
 int64
 clock_unix_seconds32(TimestampTz instant)
 {
@@ -165,7 +172,7 @@ clock_unix_seconds32(TimestampTz instant)
 							"2106-02-07 06:28:15.999999+00");
 }
 
-/* The server's clock in Unix seconds, without a check of the range. */
+/* Return the server's clock in Unix seconds, without checking the range. */
 int64
 clock_wall_unix_seconds(void)
 {
@@ -175,7 +182,10 @@ clock_wall_unix_seconds(void)
 	return now.tv_sec;
 }
 
-/* 100 ns ticks since 1582-10-15 (RFC 9562 section 5.1) for a field of 60 bits. */
+/*
+ * Convert a timestamp to 100 ns ticks since 1582-10-15 (RFC 9562 section 5.1).
+ * Raises 22008 if they do not fit into 60 bits.
+ */
 uint64
 clock_gregorian_ticks(TimestampTz instant)
 {
@@ -188,7 +198,7 @@ clock_gregorian_ticks(TimestampTz instant)
 							"5236-03-31 21:21:00.684697+00") * TICKS_PER_US;
 }
 
-/* The server's clock in 100 ns ticks since 1582-10-15, without a check of the range. */
+/* Return the server's clock in 100 ns ticks since 1582-10-15, without checking the range. */
 uint64
 clock_wall_gregorian_ticks(void)
 {
@@ -200,8 +210,8 @@ clock_wall_gregorian_ticks(void)
 }
 
 /*
- * The start of a Unix millisecond as timestamptz; false if it is out of range
- * for timestamptz.
+ * Convert Unix milliseconds to timestamptz.  Returns false if the result is
+ * out of range for timestamptz.
  */
 bool
 clock_from_unix_ms(int64 unix_ms, TimestampTz *instant)
@@ -213,7 +223,7 @@ clock_from_unix_ms(int64 unix_ms, TimestampTz *instant)
 		IS_VALID_TIMESTAMP(*instant);
 }
 
-/* The same for milliseconds of 48 bits, which are always in range. */
+/* Convert Unix milliseconds of 48 bits to timestamptz.  The result is always in range. */
 TimestampTz
 clock_from_unix_ms48(uint64 unix_ms)
 {
@@ -221,9 +231,9 @@ clock_from_unix_ms48(uint64 unix_ms)
 }
 
 /*
- * The timestamp of a 60-bit number of 100 ns ticks since 1582-10-15, rounded
- * down to the microsecond.  All numbers are in range: the last one is in the
- * year 5236.
+ * Convert a 60-bit number of 100 ns ticks since 1582-10-15 to timestamptz,
+ * rounded down to the microsecond.  The result is always in range: the
+ * greatest number is in the year 5236.
  */
 TimestampTz
 clock_from_gregorian_ticks(uint64 ticks)
@@ -232,7 +242,7 @@ clock_from_gregorian_ticks(uint64 ticks)
 		UNIX_EPOCH_DAYS * USECS_PER_DAY;
 }
 
-/* The text of an interval, for messages. */
+/* Return an interval as text, for messages. */
 char *
 clock_interval_text(const Interval *length)
 {
@@ -241,9 +251,9 @@ clock_interval_text(const Interval *length)
 }
 
 /*
- * The length of an interval in microseconds, with days of 24 hours.  Raises
- * 22023 with the argument's name if the interval has no fixed length (months,
- * infinity) or does not fit into 64 bits.
+ * Return the length of an interval in microseconds.  A day has 24 hours.
+ * Raises 22023 with the argument's name if the interval has no fixed length
+ * (months, infinity) or does not fit into 64 bits.
  */
 int64
 clock_interval_us(const Interval *length, const char *name)

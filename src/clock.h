@@ -11,7 +11,7 @@
 #define MS_PER_SECOND		INT64CONST(1000)
 #define MS_PER_DAY			(SECS_PER_DAY * MS_PER_SECOND)
 
-/* from the Unix epoch to the epoch of timestamptz */
+/* days from the Unix epoch to the epoch of timestamptz */
 #define UNIX_EPOCH_DAYS		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)
 
 /* RFC 9562 section 6.2, method 3: 12 bits for the fraction of a millisecond */
@@ -26,7 +26,7 @@
 /* 100 ns ticks since 1582-10-15 fill 60 bits until 5236-03-31 21:21:00.684697+00. */
 #define GREGORIAN_TICKS_MAX	((INT64CONST(1) << 60) - 1)
 
-/* Division that rounds down, also for a negative dividend. */
+/* Divide, rounding down even if the dividend is negative. */
 static inline int64
 floor_div(int64 dividend, int64 divisor)
 {

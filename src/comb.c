@@ -1,13 +1,14 @@
 /*
  * comb.c
- *	  UUIDs of version 4: random ones and COMBs.
+ *	  Version 4 UUIDs: random ones and COMBs.
  *
  * A COMB begins with the time in milliseconds.  A short COMB begins with a few
- * bytes that stay the same for a period and repeat after a cycle.  Both keep
- * the new entries of a B-tree together; a short COMB reveals the time of its
- * creation only modulo the cycle.  The suffix forms contain the time in the
- * bytes that SQL Server compares first.  A sequence COMB begins with the number
- * of a block of a sequence's values.
+ * bytes that are the same during a period, and that repeat after a cycle of
+ * periods.  With both kinds, new entries are close together in a B-tree.  A
+ * short COMB reveals the time of its creation only modulo the cycle.  The
+ * suffix forms contain the time in the bytes that SQL Server compares first.
+ * A sequence COMB begins with a block number: the values of a sequence are
+ * divided into blocks.
  */
 #include "postgres.h"
 
@@ -20,7 +21,7 @@
 
 /*
  * SQL Server compares the last six bytes of a uniqueidentifier first.  They
- * are the low 48 bits of "low", and a short suffix is the first two of these
+ * are the low 48 bits of "low".  A short suffix is the first two of these
  * bytes.
  */
 #define SUFFIX_BITS			48
@@ -29,26 +30,29 @@
 #define TAG_BITS			32
 
 /*
- * A run: identifiers that share a random tag, which follows their prefix.
+ * A run is a series of identifiers that share a random tag after their prefix.
  *
- * Random keys with the same prefix go to all index pages of the prefix, and
- * the first key on each page logs an image of the page.  Keys of a run fill
- * one page after another, but reveal that one session generated them.
- * Therefore, single inserts have no tag.
+ * Random keys with the same prefix are inserted on all index pages of that
+ * prefix, and the first insert on each page after a checkpoint logs an image
+ * of the page.  The keys of a run fill one page after another, but they reveal
+ * that one session generated them.  Therefore, the keys of single inserts have
+ * no tag.
  *
- * With the default run_length, ADAPTIVE, a backend starts runs after a number
- * of identifiers with the same prefix; these runs end with the transaction.
- * The numbers were measured with 50,000 rows in one INSERT into a table of
- * 500,000 rows of the same minute (docs/performance.md).
+ * With the default run_length, ADAPTIVE, a backend begins its first run after
+ * ADAPTIVE_UNTAGGED identifiers with the same prefix.  Such a run ends after
+ * ADAPTIVE_RUN_LENGTH identifiers, or at the end of the transaction.  Both
+ * numbers are based on measurements with one INSERT of 50,000 rows into a
+ * table with 500,000 rows of the same minute (docs/performance.md).
  *
- * keyed_comb.c has its own runs.  Its prefix stands for five minutes of one
- * area, and is on fewer pages, so that runs begin later.  The prefix is
- * longer: a tag of 16 bits leaves 74 random bits, as a tag of 32 bits does
- * here.
+ * keyed_comb.c implements runs of its own.  There, a prefix stands for five
+ * minutes of one area, and its keys are on fewer pages, so runs begin later.
+ * Because that prefix is longer, its tag has 16 bits, which leave 74 random
+ * bits.  Here, a tag of 32 bits after the default prefix leaves the same
+ * number.
  *
  * A backend may generate keys for several tables with different arguments.  It
- * keeps up to MAX_RUNS runs.  Beyond that, it evicts the oldest, and the next
- * identifier with those arguments begins a new run.
+ * caches up to MAX_RUNS runs.  When it needs another one, it evicts the
+ * oldest; the next identifier with the arguments of that run begins a new run.
  */
 typedef struct Run
 {
@@ -68,7 +72,7 @@ typedef struct Run
 
 #define MAX_RUNS	8
 
-/* uuid_v4() returns uuid: 122 random bits, RFC 9562 section 5.4 */
+/* uuid_v4() returns uuid: 122 random bits (RFC 9562 section 5.4) */
 PG_FUNCTION_INFO_V1(idgen_uuid_v4);
 Datum
 idgen_uuid_v4(PG_FUNCTION_ARGS pg_attribute_unused())
@@ -86,7 +90,7 @@ idgen_comb(PG_FUNCTION_ARGS)
 					  entropy_bits(UUID_LOW_BITS));
 }
 
-/* "high" that consists of a prefix and random bits. */
+/* Make a "high" that consists of a prefix and random bits. */
 static inline uint64
 random_high(uint64 prefix_value, int prefix_bits)
 {
@@ -95,7 +99,7 @@ random_high(uint64 prefix_value, int prefix_bits)
 	return prefix_value << random_bits | entropy_bits(random_bits);
 }
 
-/* This backend's run with these arguments; a new one has no identifiers left. */
+/* Find this backend's run with these arguments, or make a new one with no identifiers left. */
 static Run *
 find_run(const ShortPrefix *prefix, int32 run_length)
 {
@@ -124,10 +128,10 @@ find_run(const ShortPrefix *prefix, int32 run_length)
 }
 
 /*
- * Take the tag of the next identifier with these arguments; false if it has none.
- * The tag is that of the current run, or a new random one if the run has no
- * identifiers left, or if the prefix or, in an adaptive run, the transaction has
- * changed.
+ * Get the tag of the next identifier with these arguments.  Returns false if
+ * the identifier has no tag.  A new run, with a new random tag, begins if the
+ * current one has no identifiers left, or if the prefix has changed.  An
+ * adaptive run also ends when the transaction changes.
  */
 static bool
 take_tag(const ShortPrefix *prefix, int32 run_length, uint64 prefix_value, uint32 *tag)
@@ -160,7 +164,7 @@ take_tag(const ShortPrefix *prefix, int32 run_length, uint64 prefix_value, uint3
 	return true;
 }
 
-/* Replace "bits" bits of a number from bit "shift" on. */
+/* Replace the given number of bits of *number, from bit "shift" upward. */
 static inline void
 put_bits(uint64 *number, int shift, int bits, uint64 value)
 {
@@ -170,9 +174,10 @@ put_bits(uint64 *number, int shift, int bits, uint64 value)
 }
 
 /*
- * Replace the bits after the prefix by the tag.  After a prefix of four bytes
- * or more, "high" has no room for the whole tag, and the rest of it is in
- * "low", so that the keys of a run are adjacent in the index.
+ * Replace the bits after the prefix with the tag.  After a prefix of four
+ * bytes or more, "high" has no room for the whole tag.  The rest of the tag
+ * then goes to the first bits of "low", so that the keys of a run are adjacent
+ * in the index.
  */
 static void
 put_tag(uint32 tag, int prefix_bits, uint64 *high, uint64 *low)
@@ -187,7 +192,7 @@ put_tag(uint32 tag, int prefix_bits, uint64 *high, uint64 *low)
 
 /*
  * short_comb(period interval, prefix_bytes int, run_length int, clock timestamptz) returns uuid
- *	A run_length of NULL is ADAPTIVE.
+ *	A run_length of NULL means ADAPTIVE.
  */
 PG_FUNCTION_INFO_V1(idgen_short_comb);
 Datum
@@ -219,9 +224,9 @@ idgen_short_comb(PG_FUNCTION_ARGS)
 
 /*
  * suffix_comb(clock timestamptz DEFAULT NULL) returns uuid
- *	J. Nilsson's COMB of 2002, but with Unix milliseconds in the last 48 bits
- *	instead of days since 1900 and 1/300 s.  The other bits are random, except
- *	for version 4.
+ *	J. Nilsson's COMB of 2002, but the last 48 bits are Unix milliseconds
+ *	instead of days since 1900 and units of 1/300 second.  The other bits are
+ *	random, except for the version and the variant.
  */
 PG_FUNCTION_INFO_V1(idgen_suffix_comb);
 Datum
@@ -234,7 +239,7 @@ idgen_suffix_comb(PG_FUNCTION_ARGS)
 
 /*
  * short_suffix_comb(period interval, clock timestamptz) returns uuid
- *	short_comb() with its 16-bit prefix at bytes 10 and 11.
+ *	Like short_comb(), but with the 16-bit prefix in bytes 10 and 11.
  */
 PG_FUNCTION_INFO_V1(idgen_short_suffix_comb);
 Datum
@@ -256,8 +261,8 @@ idgen_short_suffix_comb(PG_FUNCTION_ARGS)
 }
 
 /*
- * The Unix milliseconds in a version 4 UUID as timestamptz.  An identifier does
- * not show whether it is a COMB or random.
+ * Return the Unix milliseconds in a version 4 UUID as timestamptz.  The result
+ * is meaningless for a random UUID, which cannot be distinguished from a COMB.
  */
 static Datum
 comb_reading(FunctionCallInfo fcinfo, uint64 (*unix_ms) (const pg_uuid_t *))
@@ -286,8 +291,8 @@ idgen_suffix_comb_timestamp(PG_FUNCTION_ARGS)
 
 /*
  * short_comb_timestamp(id uuid, period interval, prefix_bytes int, clock timestamptz) returns timestamptz
- *	The start of the latest period with this prefix that does not begin after the
- *	clock; NULL if that is out of range for timestamptz.
+ *	Returns the start of the latest period that has this prefix and does not
+ *	begin after the clock, or NULL if that is out of range for timestamptz.
  */
 PG_FUNCTION_INFO_V1(idgen_short_comb_timestamp);
 Datum
@@ -322,10 +327,11 @@ idgen_short_comb_timestamp(PG_FUNCTION_ARGS)
 
 /*
  * sequence_comb(sequence regclass, block_size int, block_count int) returns uuid
- *	T. Vondra's sequential UUID: a prefix that increases by one every block_size
- *	values of a sequence, and repeats after block_count blocks.  It has as many
- *	whole bytes as block_count needs.  If block_count is not a power of 256, the
- *	blocks are made smaller, so that the length of the cycle stays the same.
+ *	T. Vondra's sequential UUID: its prefix increases by one every block_size
+ *	values of a sequence, and repeats after block_count blocks.  The prefix has
+ *	as many whole bytes as block_count requires.  If block_count is not a power
+ *	of 256, there are more blocks, and they are smaller, so that the length of
+ *	the cycle stays the same.
  */
 PG_FUNCTION_INFO_V1(idgen_sequence_comb);
 Datum
@@ -350,7 +356,10 @@ idgen_sequence_comb(PG_FUNCTION_ARGS)
 		prefix_bits += BITS_PER_BYTE;
 	block_size = Max(block_size * block_count >> prefix_bits, 1);
 
-	/* checks the caller's privileges and rejects a read-only transaction */
+	/*
+	 * nextval() checks the caller's privileges and rejects a read-only
+	 * transaction
+	 */
 	value = DatumGetInt64(DirectFunctionCall1(nextval_oid, PG_GETARG_DATUM(0)));
 	block = floor_div(value - 1, block_size);
 

@@ -2,15 +2,15 @@
  * convert.c
  *	  Conversions between layouts of UUIDs.
  *
- * No bit is lost: the conversions of a pair are exact inverses.  A conversion
- * for one version rejects all others, because the result would contain a wrong
- * time.
+ * No bit is lost: the two conversions of a pair are exact inverses.  A
+ * conversion from one version rejects all other versions, because its result
+ * would contain a wrong time.
  */
 #include "postgres.h"
 
 #include "arguments.h"
 
-/* The identifier with another version and another order of its timestamp. */
+/* Return argument 0 with another version and with its timestamp in another order. */
 static Datum
 convert(FunctionCallInfo fcinfo, int from_version, int to_version,
 		uint64 (*reorder) (uint64))
@@ -20,7 +20,7 @@ convert(FunctionCallInfo fcinfo, int from_version, int to_version,
 	return uuid_datum(to_version, reorder(uuid_high(id)), uuid_low(id));
 }
 
-/* uuid_v1_to_v6(id uuid), uuid_v6_to_v1(id uuid) return uuid: RFC 9562 section 5.6 */
+/* uuid_v1_to_v6(id uuid), uuid_v6_to_v1(id uuid) return uuid (RFC 9562 section 5.6) */
 PG_FUNCTION_INFO_V1(idgen_uuid_v1_to_v6);
 Datum
 idgen_uuid_v1_to_v6(PG_FUNCTION_ARGS)
@@ -50,7 +50,7 @@ idgen_lambert_comb_to_uuid_v1(PG_FUNCTION_ARGS)
 	return convert(fcinfo, UUID_VERSION_LAMBERT, 1, uuid_v1_high);
 }
 
-/* Argument 0 with its bytes in the given order. */
+/* Return argument 0 with its bytes in the given order. */
 static Datum
 reorder_bytes(FunctionCallInfo fcinfo, const uint8 *order)
 {
@@ -69,8 +69,8 @@ static const uint8 short_order[UUID_LEN] = {10, 11, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1
 
 /*
  * swap_guid_bytes(id uuid) returns uuid
- *	Reverses the bytes of the first three fields (4, 2 and 2 bytes), which SQL
- *	Server stores in little-endian order.
+ *	Reverses the bytes within each of the first three fields (4, 2 and 2
+ *	bytes), which SQL Server stores in little-endian order.
  */
 PG_FUNCTION_INFO_V1(idgen_swap_guid_bytes);
 Datum
@@ -79,7 +79,7 @@ idgen_swap_guid_bytes(PG_FUNCTION_ARGS)
 	return reorder_bytes(fcinfo, guid_order);
 }
 
-/* comb_to_suffix_comb(id uuid), suffix_comb_to_comb(id uuid) return uuid: the names document the direction */
+/* comb_to_suffix_comb(id uuid), suffix_comb_to_comb(id uuid) return uuid */
 PG_FUNCTION_INFO_V1(idgen_comb_to_suffix_comb);
 Datum
 idgen_comb_to_suffix_comb(PG_FUNCTION_ARGS)

@@ -5,11 +5,11 @@
  * A client that received no answer sends its command again with the same
  * command id.  The first call of create_once() records the identifier of the
  * new entity in the table idgen.creation_identifiers; later calls return the
- * recorded one.
+ * recorded identifier.
  *
- * The table is accessed only through SPI.  The caller's privileges, row-level
- * security policies and triggers apply, and the table can have other indexes
- * and columns, or be distributed.
+ * The table is accessed only through SPI.  Therefore, the caller's privileges,
+ * row-level security policies and triggers apply.  The table can have
+ * additional indexes and columns, and it can be distributed.
  */
 #include "postgres.h"
 
@@ -34,8 +34,8 @@
 #include "request_hash.h"
 
 /*
- * Operators, types and tables are qualified, so that the statements do not
- * depend on the caller's search_path.
+ * Operators, types and tables are schema-qualified, so that the statements do
+ * not depend on the caller's search_path.
  */
 #define FIND_COMMAND \
 	"SELECT entity_id::pg_catalog.uuid, entity_number::pg_catalog.int8," \
@@ -54,7 +54,7 @@
 #define ATTNUM_COMMAND_NAME		(ATTNUM_ENTITY + ENTITY_KINDS)
 #define ATTNUM_REQUEST_HASH		(ATTNUM_COMMAND_NAME + 1)
 
-/* Finding and recording a command use the primary key, so that one generic plan suits all values. */
+/* Both statements use the primary key, so a generic plan suits all values. */
 static KeptStatement find_command =
 {FIND_COMMAND, CURSOR_OPT_GENERIC_PLAN, 1, {UUIDOID}, NULL};
 static KeptStatement record_command =
@@ -94,13 +94,15 @@ typedef struct Creation
 #define MAX_SHOWN_NAME_BYTES	200
 
 /*
- * Maximum number of retries after a concurrent delete.  Each needs another
- * session that recorded the same command and removed the row in the meantime, so
- * more than a few mean that a trigger or rule keeps the row from being stored.
+ * Maximum number of attempts to find or record a command.  A retry is needed
+ * only if another session has recorded the same command and deleted the row in
+ * the meantime.  If more than a few retries are needed, a row-level security
+ * policy probably hides the row, or a trigger or rule prevents it from being
+ * stored.
  */
 #define MAX_ATTEMPTS	100
 
-/* Find the row of a command; false if there is none. */
+/* Find the row of a command.  Returns false if there is none. */
 static bool
 find_creation(Datum command_id, Creation *found)
 {
@@ -116,8 +118,8 @@ find_creation(Datum command_id, Creation *found)
 	/*
 	 * A SERIALIZABLE transaction sees two rows if its snapshot contains the
 	 * command, another session has since deleted it, and this transaction has
-	 * recorded it again.  No serial order of the two transactions gives that
-	 * result.
+	 * recorded it again.  No serial order of the two transactions leads to
+	 * this state.
 	 */
 	if (rows > 1)
 		ereport(ERROR,
@@ -151,7 +153,7 @@ find_creation(Datum command_id, Creation *found)
 	return true;
 }
 
-/* The OID of the table of recorded commands; InvalidOid if there is none. */
+/* Return the OID of the table of recorded commands, or InvalidOid if there is none. */
 static Oid
 command_table(void)
 {
@@ -159,9 +161,9 @@ command_table(void)
 }
 
 /*
- * Refuse to record a command in a relation that can lose it.  If a partitioned
- * table or a view has replaced the extension's table, pg_dump does not dump
- * its rows.  A crash empties an unlogged table.
+ * Raise an error if the table of recorded commands can lose its rows.  pg_dump
+ * does not dump the rows of a partitioned table or a view that has replaced
+ * the extension's table, and a crash empties an unlogged table.
  */
 static void
 require_lasting_table(void)
@@ -178,10 +180,10 @@ require_lasting_table(void)
 }
 
 /*
- * Did an index on command_id alone of the table of recorded commands raise
- * this unique violation, and for this command?  Violations of other commands,
- * indexes and tables, which the owner added or a trigger writes to, are not
- * replaced.
+ * Does this unique violation say that this command is already in an index on
+ * the single column command_id of the table of recorded commands?  Other
+ * violations are not replaced: they may concern another command, an index that
+ * the owner has added, or a table that a trigger writes to.
  *
  * The server reports the key only in the text of the DETAIL, and the index
  * only by its name.  Searching for the command instead would require a
@@ -200,16 +202,16 @@ violates_command_index(const ErrorData *error, Datum command_id)
 		error->constraint_name == NULL)
 		return false;
 
-	/* the DETAIL shows the key, unless row-level security is enabled */
+	/* the DETAIL contains the key, unless row-level security is enabled */
 	if (error->detail != NULL &&
 		strstr(error->detail, uuid_text(DatumGetUUIDP(command_id))) == NULL)
 		return false;
 
 	/*
 	 * REINDEX CONCURRENTLY may have renamed or dropped the index meanwhile.
-	 * True is then a safe answer, even if it is wrong: the caller reports
-	 * 40001 instead of 23505, and a retry finds the recorded command or
-	 * raises the violation again.
+	 * Returning true is safe in that case, even if it is wrong: the caller
+	 * reports 40001 instead of 23505, and a retry finds the recorded command
+	 * or raises the violation again.
 	 */
 	index = get_relname_relid(error->constraint_name, get_rel_namespace(relation));
 	if (!OidIsValid(index))
@@ -230,8 +232,8 @@ violates_command_index(const ErrorData *error, Datum command_id)
 /*
  * During REINDEX CONCURRENTLY, the table has a second unique index, which ON
  * CONFLICT ignores before version 19.  If two sessions record the same command
- * at that time, one of them can get a unique violation, and its client could
- * take it for success.  Replace it by 40001.
+ * at that time, one of them can get a unique violation, which its client could
+ * mistake for success.  Replace that error with 40001.
  */
 static void
 replace_reindex_error(ErrorData *error, Datum command_id)
@@ -239,7 +241,7 @@ replace_reindex_error(ErrorData *error, Datum command_id)
 	if (!violates_command_index(error, command_id))
 		return;
 
-	/* the error keeps its context */
+	/* the other fields of the error, such as its context, stay as they are */
 	error->sqlerrcode = ERRCODE_T_R_SERIALIZATION_FAILURE;
 	error->message = psprintf("could not record command id \"%s\" due to a concurrent reindex",
 							  uuid_text(DatumGetUUIDP(command_id)));
@@ -251,8 +253,8 @@ replace_reindex_error(ErrorData *error, Datum command_id)
 }
 
 /*
- * Record a command; false if it is recorded already.  Waits for a transaction
- * that is recording the same command.
+ * Record a command.  Returns false if it is already recorded.  Waits for any
+ * transaction that is recording the same command.
  */
 static bool
 record_creation(Datum command_id, const Creation *creation)
@@ -287,7 +289,7 @@ record_creation(Datum command_id, const Creation *creation)
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
-	/* the INSERT may have waited for the table, and has locked it */
+	/* check the table only now that the INSERT has locked it */
 	require_lasting_table();
 	return recorded;
 }
@@ -308,7 +310,10 @@ refuse_to_record(Datum command_id, const Creation *creation)
 			 errhint("Call the function on the primary server, in a read-write transaction.")));
 }
 
-/* A command, for the DETAIL of an error; "name" introduces a name that is too long to show. */
+/*
+ * Describe a command, for the DETAIL of an error.  "name" introduces a name
+ * that is too long to be shown in full; "request" describes a request.
+ */
 static char *
 describe_command(const Creation *creation, const char *name, const char *request)
 {
@@ -323,10 +328,11 @@ describe_command(const Creation *creation, const char *name, const char *request
 }
 
 /*
- * Raise 23514 if a command id is used again for a different command.  Returning
- * the recorded entity would tell the client that its second command was
- * executed, and some libraries take a unique violation to mean the same.  The
- * DETAIL does not contain the hash, from which the other request can be guessed.
+ * Raise 23514 if a command id is used again for a different command.
+ * Returning the recorded entity would tell the client that its second command
+ * was executed.  A unique violation (23505) would not be better, because some
+ * libraries treat it as success.  The DETAIL does not contain the hash,
+ * because the other request could be guessed from it.
  */
 static void
 require_same_command(Datum command_id, const Creation *recorded,
@@ -357,19 +363,19 @@ require_same_command(Datum command_id, const Creation *recorded,
 }
 
 /*
- * Record the proposed creation and return true, or replace it by the recorded
- * one and return false.
+ * Record the proposed creation and return true, or replace it with the
+ * recorded one and return false.
  *
  * Because of the search before the INSERT, a replay costs little more than a
- * SELECT, and works in a read-only transaction.  If another session records the
- * command after the search, the INSERT waits for its transaction.  When that
- * commits, the next search finds its row; when it rolls back, the INSERT
- * succeeds.  In a REPEATABLE READ transaction, whose snapshot does not contain
- * the new row, the INSERT raises 40001.
+ * SELECT, and works in a read-only transaction.  If another session records
+ * the command after the search, the INSERT waits for that session's
+ * transaction.  If that transaction commits, the next search finds its row; if
+ * it rolls back, the INSERT succeeds.  In a REPEATABLE READ transaction, the
+ * snapshot does not contain the new row, and the INSERT raises 40001.
  *
  * A read-write SERIALIZABLE transaction does not search first.  A search that
- * finds nothing takes a predicate lock on the index page that all concurrent
- * commands insert into, so that any two of them would conflict.
+ * finds nothing would take a predicate lock on an index page.  Any two
+ * concurrent commands that insert into the same page would then conflict.
  */
 static bool
 create_or_replay(Datum command_id, Creation *creation)
@@ -390,12 +396,11 @@ create_or_replay(Datum command_id, Creation *creation)
 		if (record_creation(command_id, creation))
 			return true;
 
-		/* the INSERT conflicted with a row, which may be deleted by now */
+		/* the INSERT conflicted with a row that may have been deleted since */
 		search = true;
 		CHECK_FOR_INTERRUPTS();
 	}
 
-	/* the HINT names the likely causes */
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("could not find or record command id \"%s\"",
@@ -403,7 +408,10 @@ create_or_replay(Datum command_id, Creation *creation)
 			 errhint("A row-level security policy on table \"idgen.creation_identifiers\" may hide the row, or a trigger suppress it.")));
 }
 
-/* The tuple descriptor (entity, created) of the calling function's result, cached for the session. */
+/*
+ * Return the tuple descriptor (entity, created) of the function's result,
+ * cached for the session.
+ */
 static TupleDesc
 result_columns(FunctionCallInfo fcinfo, EntityKind kind)
 {
@@ -424,7 +432,10 @@ result_columns(FunctionCallInfo fcinfo, EntityKind kind)
 	return kept[kind];
 }
 
-/* The argument "proposed_id" of create_once_text(); 22023 if it is too long for an index, or empty. */
+/*
+ * Return the argument "proposed_id" of create_once_text().  Raises 22023 if it
+ * is empty, or too long for an index.
+ */
 static Datum
 entity_text_argument(FunctionCallInfo fcinfo, int argno)
 {
@@ -438,7 +449,7 @@ entity_text_argument(FunctionCallInfo fcinfo, int argno)
 	return PointerGetDatum(PG_GETARG_TEXT_PP(argno));
 }
 
-/* create_once() for all kinds of identifier. */
+/* The common code of create_once(), create_once_bigint() and create_once_text(). */
 static Datum
 create_once(FunctionCallInfo fcinfo, EntityKind kind)
 {
@@ -477,8 +488,8 @@ create_once(FunctionCallInfo fcinfo, EntityKind kind)
  *			   OUT entity_id uuid, OUT created boolean)
  *
  * The first call with a command id records and returns the proposed id; later
- * calls return the recorded id.  A different name or request with a recorded
- * command id is an error (23514).
+ * calls return the recorded id.  A call with a recorded command id, but with a
+ * different name or request, is an error (23514).
  */
 PG_FUNCTION_INFO_V1(idgen_create_once_uuid);
 Datum
@@ -487,7 +498,7 @@ idgen_create_once_uuid(PG_FUNCTION_ARGS)
 	return create_once(fcinfo, ENTITY_UUID);
 }
 
-/* The same for bigint: proposed_id and OUT entity_number. */
+/* create_once_bigint(): proposed_id and OUT entity_number are of type bigint. */
 PG_FUNCTION_INFO_V1(idgen_create_once_bigint);
 Datum
 idgen_create_once_bigint(PG_FUNCTION_ARGS)
@@ -495,7 +506,7 @@ idgen_create_once_bigint(PG_FUNCTION_ARGS)
 	return create_once(fcinfo, ENTITY_NUMBER);
 }
 
-/* The same for text: proposed_id and OUT entity_text. */
+/* create_once_text(): proposed_id and OUT entity_text are of type text. */
 PG_FUNCTION_INFO_V1(idgen_create_once_text);
 Datum
 idgen_create_once_text(PG_FUNCTION_ARGS)

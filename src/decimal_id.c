@@ -1,10 +1,11 @@
 /*
  * decimal_id.c
- *	  Identifiers of 64 bits in decimal places: counter, generator, launch.
+ *	  64-bit identifiers whose decimal digits are counter, generator and
+ *	  launch.
  *
  * The launch is the number of a deployment of the application.  The
  * administrator sets it on the server (idgen.launch_id).  Servers that
- * generate identifiers for the same tables must have different launches.
+ * generate identifiers for the same tables must have different launch numbers.
  */
 #include "postgres.h"
 
@@ -16,12 +17,12 @@
 #include "own_sequence.h"
 #include "settings.h"
 
-/* the counter, then five decimal places of generator and five of launch */
+/* the counter is followed by five decimal digits of generator and five of launch */
 #define DECIMAL_COUNTERS	922337202
 #define DECIMAL_GENERATORS	100000
 #define DECIMAL_LAUNCHES	(LAUNCH_MAX + 1)
 
-/* The next value of the extension's sequence, regardless of the caller's privileges. */
+/* Get the next value of the extension's sequence, regardless of the caller's privileges. */
 static int64
 next_number(void)
 {
@@ -33,8 +34,9 @@ next_number(void)
 
 /*
  * decimal_id() returns bigint
- *	The sequence's value determines counter and generator.  After the last
- *	counter of a generator comes the first counter of the next generator.
+ *	The sequence's value determines the counter and the generator.  The last
+ *	counter of a generator is followed by the first counter of the next
+ *	generator.
  */
 PG_FUNCTION_INFO_V1(idgen_decimal_id);
 Datum
@@ -64,7 +66,10 @@ idgen_decimal_id(PG_FUNCTION_ARGS pg_attribute_unused())
 					launch_id_setting);
 }
 
-/* Counter, generator and launch of an identifier; false if the number is not one. */
+/*
+ * Split an identifier into counter, generator and launch.  Returns false if it
+ * is not a decimal_id().
+ */
 static bool
 decimal_id_split(int64 id, int32 *parts)
 {

@@ -2,17 +2,19 @@
  * entropy.c
  *	  A pool of random bits for the generators.
  *
- * pg_strong_random() costs about as much for 4 KiB as for 16 bytes.  Therefore
- * each backend draws a block at a time and uses 64 bits of it per call.  Two
- * rules make that as safe as one call of pg_strong_random() per identifier:
+ * pg_strong_random() costs about as much for 4 KiB as for 16 bytes.
+ * Therefore, each backend draws a block at a time and uses 64 bits of it per
+ * call.  Two rules make this as safe as calling pg_strong_random() for each
+ * identifier:
  *
- * - Bits are erased when they are used, so that memory of the backend that is
- *   read later, for example in a core file, does not reveal an identifier.
- * - A pool belongs to one process, as do the other states of generators, such as
- *   a last value or a run.  The children of the postmaster inherit its memory.
- *   Therefore, the postmaster has no pool and generates no identifiers.  (If code
- *   in a backend forks a process, for example with PL/Python's os.fork(), that
- *   process repeats the backend's identifiers.)
+ * - Bits are erased when they are used.  The memory of a backend, for example
+ *   in a core file, therefore does not reveal earlier identifiers.
+ * - Each process has its own pool, and its own state of generators, such as
+ *   last values and runs.  Child processes inherit the memory of the
+ *   postmaster.  Therefore, the postmaster has no pool and generates no
+ *   identifiers.  (If code in a backend forks a process, for example with
+ *   os.fork() in PL/Python, that process generates the same identifiers as the
+ *   backend.)
  */
 #include "postgres.h"
 
@@ -35,7 +37,7 @@ entropy_fill(void *bytes, Size size)
 				 errmsg("could not generate random values")));
 }
 
-/* 64 random bits that have not been used before. */
+/* Return 64 random bits that have not been used before. */
 uint64
 entropy_uint64(void)
 {

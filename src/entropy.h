@@ -8,7 +8,7 @@
 extern void entropy_fill(void *bytes, Size size);
 extern uint64 entropy_uint64(void);
 
-/* The given number of random bits, 1 to 64. */
+/* Return the given number of random bits, from 1 to 64. */
 static inline uint64
 entropy_bits(int bits)
 {

@@ -1,9 +1,10 @@
 /*
  * forget_creations.c
- *	  Deletion of recorded creation commands: by id, entity, age or number.
+ *	  Deletion of recorded creation commands by id, by entity, by age, or down
+ *	  to a given number.
  *
  * As in creation.c, the table is accessed only through SPI, with the caller's
- * rights, and the statements do not depend on the caller's search_path.
+ * privileges.  The statements do not depend on the caller's search_path.
  */
 #include "postgres.h"
 
@@ -18,12 +19,13 @@
 #include "kept_statement.h"
 
 /*
- * Select at most $3 commands to forget; if $2 is not NULL, only commands with
- * this name.  They are sorted by id, so that sessions that forget the same
- * commands lock the rows in the same order.
+ * The following queries select at most $3 commands to forget.  If $2 is not
+ * NULL, they select only commands with this name.  The result is sorted by id,
+ * so that sessions that forget the same commands lock the rows in the same
+ * order.
  */
 
-/* those before the time $1 */
+/* commands recorded before the time $1 */
 #define SELECT_OLD \
 	"SELECT id, made FROM (" \
 	" SELECT command_id::pg_catalog.uuid, created_at::pg_catalog.timestamptz" \
@@ -33,7 +35,7 @@
 	" ORDER BY created_at LIMIT $3) AS found (id, made)" \
 	" WHERE id IS NOT NULL AND made IS NOT NULL ORDER BY id"
 
-/* all but the newest $1 */
+/* all commands except the newest $1 */
 #define SELECT_SUPERFLUOUS \
 	"SELECT id, made FROM (" \
 	" SELECT command_id::pg_catalog.uuid, created_at::pg_catalog.timestamptz" \
@@ -47,14 +49,14 @@
 #define FORGET_BATCH_SIZE	1000
 
 /*
- * The server chooses between a generic and a custom plan, because a
- * distributed table can reject a generic plan.
+ * The following statements let the server choose between a generic and a
+ * custom plan, because a distributed table can reject a generic plan.
  */
 static KeptStatement forget_command =
 {"DELETE FROM idgen.creation_identifiers WHERE command_id OPERATOR(pg_catalog.=) $1",
 0, 1, {UUIDOID}, NULL};
 
-/* IS TRUE prevents a scan of the index on created_at, which is not in the order of ids */
+/* IS TRUE prevents a scan of the index on created_at, which would not be in the order of ids */
 static KeptStatement forget_commands =
 {"DELETE FROM idgen.creation_identifiers WHERE command_id OPERATOR(pg_catalog.=) ANY ($1)"
 " AND (created_at OPERATOR(pg_catalog.<=) $2) IS TRUE", 0, 2, {UUIDARRAYOID, TIMESTAMPTZOID}, NULL};
@@ -68,7 +70,7 @@ static KeptStatement forget_text =
 {"DELETE FROM idgen.creation_identifiers WHERE entity_text OPERATOR(pg_catalog.=) $1"
 " AND command_name OPERATOR(pg_catalog.=) $2", 0, 2, {TEXTOID, TEXTOID}, NULL};
 
-/* Forget the commands that the arguments select; return their number. */
+/* Forget the commands that the arguments select, and return their number. */
 static int64
 forget(KeptStatement *statement, FunctionCallInfo fcinfo)
 {
@@ -119,12 +121,12 @@ idgen_forget_creation_of_text(PG_FUNCTION_ARGS)
 }
 
 /*
- * Forget a batch of commands and return their number.  rows has their ids and
- * times.
+ * Forget a batch of commands and return their number.  "rows" contains their
+ * ids and times.
  *
- * Since the query, another session may have forgotten one of them, and a late
- * retry may have recorded it again.  That row is newer than all in the batch,
- * and is not deleted.
+ * After the query, another session may have forgotten one of these commands,
+ * and a late retry may have recorded it again.  The new row is newer than all
+ * rows of the batch, and is therefore not deleted.
  */
 static uint64
 forget_batch(const SPITupleTable *rows, uint64 count)
@@ -153,12 +155,13 @@ forget_batch(const SPITupleTable *rows, uint64 count)
 }
 
 /*
- * Forget the commands that a query selects; return their number.  The
+ * Forget the commands that a query selects, and return their number.  The
  * parameters of the query are "first" and the arguments command_name and
  * batch_size.
  *
  * The commands are deleted by id, because a distributed table rejects a DELETE
- * with a subquery that has a LIMIT, and in batches, to bound the memory used.
+ * whose subquery has a LIMIT.  They are deleted in batches to limit the use of
+ * memory.
  */
 static int64
 forget_selected(FunctionCallInfo fcinfo, const char *query, Oid first_type, Datum first)
@@ -178,9 +181,12 @@ forget_selected(FunctionCallInfo fcinfo, const char *query, Oid first_type, Datu
 	SPI_connect();
 	commands = SPI_cursor_open_with_args(NULL, query, 3, argtypes, values, nulls, false,
 										 CURSOR_OPT_CUSTOM_PLAN | CURSOR_OPT_NO_SCROLL);
-	PinPortal(commands);		/* CLOSE in a trigger is an error */
+	PinPortal(commands);		/* so that CLOSE in a trigger fails */
 
-	/* always execute a DELETE, to check privileges and the transaction's mode */
+	/*
+	 * execute at least one DELETE, which fails without privileges or if the
+	 * transaction is read-only
+	 */
 	do
 	{
 		SPITupleTable *rows;
@@ -201,8 +207,8 @@ forget_selected(FunctionCallInfo fcinfo, const char *query, Oid first_type, Datu
 
 /*
  * purge_creations(older_than interval, command_name text, batch_size bigint) returns bigint
- *	Deletes the oldest first, and returns their number.  A day is 24 hours,
- *	whatever TimeZone is.
+ *	Deletes the oldest commands first, and returns the number of deleted
+ *	commands.  A day has 24 hours, regardless of TimeZone.
  */
 PG_FUNCTION_INFO_V1(idgen_purge_creations);
 Datum
@@ -217,7 +223,10 @@ idgen_purge_creations(PG_FUNCTION_ARGS)
 	older_than_us = require_duration_us(PG_GETARG_INTERVAL_P(0), "older_than");
 	require_at_least(PG_GETARG_INT64(2), 1, "batch_size");
 
-	/* not now(): the servers of a distributed table have other clocks */
+	/*
+	 * do not use now() in the query: the other servers of a distributed table
+	 * have their own clocks
+	 */
 	if (pg_sub_s64_overflow(GetCurrentTransactionStartTimestamp(), older_than_us, &cutoff) ||
 		!IS_VALID_TIMESTAMP(cutoff))
 		cutoff = MIN_TIMESTAMP;
@@ -225,7 +234,11 @@ idgen_purge_creations(PG_FUNCTION_ARGS)
 									TimestampTzGetDatum(cutoff)));
 }
 
-/* trim_creations(keep bigint, command_name text, batch_size bigint) returns bigint: the oldest first */
+/*
+ * trim_creations(keep bigint, command_name text, batch_size bigint) returns bigint
+ *	Deletes the oldest commands first, and returns the number of deleted
+ *	commands.
+ */
 PG_FUNCTION_INFO_V1(idgen_trim_creations);
 Datum
 idgen_trim_creations(PG_FUNCTION_ARGS)

@@ -2,14 +2,14 @@
  * id_text.c
  *	  Reading and writing identifiers as text.
  *
- * Schemes whose identifiers are text use these functions.  The text consists of
- * the digits of a uuid in some base, optionally after a prefix and an
+ * Schemes whose identifiers are text use these functions.  The text consists
+ * of the digits of a uuid in some base, optionally preceded by a prefix and an
  * underscore.
  *
- * Text that is not a valid identifier is an error (22P02).  Its DETAIL contains
- * positions and limits in characters, although the code counts bytes: it reports
- * an invalid character before an excessive length, so that all the characters
- * that it counts are ASCII.
+ * Text that is not a valid identifier is an error (22P02).  Positions and
+ * limits in the DETAIL are in characters, although the code counts bytes.  The
+ * two agree, because an invalid character is reported before an excessive
+ * length, so all characters that are counted are ASCII.
  */
 #include "postgres.h"
 
@@ -20,9 +20,9 @@
 #include "id_text.h"
 
 /*
- * Get argument 0 as text to parse; messages call it a "noun".  If its length
- * in bytes implies more than max_characters, it is an error (22P02), and the
- * text is not detoasted.
+ * Get argument 0 as text to parse.  Messages refer to it as a "noun".  If the
+ * length in bytes implies that there are more than max_characters, raises
+ * 22P02 without detoasting the text.
  */
 IdText
 id_text_argument(FunctionCallInfo fcinfo, const char *noun, int max_characters)
@@ -43,7 +43,7 @@ id_text_argument(FunctionCallInfo fcinfo, const char *noun, int max_characters)
 	};
 }
 
-/* Raise 22P02 with the problem, a sentence, as DETAIL. */
+/* Raise 22P02 with the problem, which is a sentence, as the DETAIL. */
 void
 id_text_refuse(const IdText *id, const char *problem)
 {
@@ -54,8 +54,8 @@ id_text_refuse(const IdText *id, const char *problem)
 }
 
 /*
- * The number that the digits from an offset to the end of the text denote.
- * Leading zeros can be omitted, unless all digits are required.
+ * Parse the digits from an offset to the end of the text.  Leading zeros can
+ * be omitted, unless all digits are required.
  */
 pg_uuid_t *
 id_text_number(const IdText *id, int offset, const Radix *radix, bool requires_all_digits)
@@ -76,8 +76,9 @@ id_text_number(const IdText *id, int offset, const Radix *radix, bool requires_a
 }
 
 /*
- * Is argument 0 this many digits, written as radix_encode() writes them?  No
- * text raises an error, and text of another length is not detoasted.
+ * Does argument 0 consist of the given number of digits, written as
+ * radix_encode() writes them?  No text raises an error.  Text of any other
+ * length is not detoasted.
  */
 bool
 id_text_is_canonical(FunctionCallInfo fcinfo, const Radix *radix, int digits)
@@ -87,8 +88,8 @@ id_text_is_canonical(FunctionCallInfo fcinfo, const Radix *radix, int digits)
 }
 
 /*
- * The digits of a uuid, all of them, as text.  A prefix that is neither NULL
- * nor empty precedes them, with an underscore.
+ * Make a text from all digits of a uuid.  A prefix that is neither NULL nor
+ * empty precedes the digits, separated from them by an underscore.
  */
 Datum
 id_text_make(const text *prefix, const pg_uuid_t *id, const Radix *radix)

@@ -1,6 +1,7 @@
 /*
  * id_text.h
- *	  Identifiers as text: digits of a base, which a prefix can precede.
+ *	  Identifiers as text: digits of some base, optionally preceded by a
+ *	  prefix.
  */
 #ifndef IDGEN_ID_TEXT_H
 #define IDGEN_ID_TEXT_H
@@ -10,12 +11,12 @@
 /* separates the prefix from the digits */
 #define ID_PREFIX_SEPARATOR '_'
 
-/* A text argument that is read as an identifier. */
+/* A text argument to be parsed as an identifier. */
 typedef struct IdText
 {
 	const char *bytes;
 	int			length;
-	const char *noun;			/* "ULID", for messages */
+	const char *noun;			/* for messages, such as "ULID" */
 } IdText;
 
 extern IdText id_text_argument(FunctionCallInfo fcinfo, const char *noun,

@@ -10,7 +10,7 @@
 #include "settings.h"
 #include "ticker.h"
 
-/* from version 18 on, pg_get_loaded_modules() shows name and version */
+/* since version 18, pg_get_loaded_modules() returns the name and the version */
 #ifdef PG_MODULE_MAGIC_EXT
 PG_MODULE_MAGIC_EXT(.name = "idgen",.version = "1.0.0");
 #else
@@ -21,7 +21,7 @@ extern PGDLLEXPORT void _PG_init(void);
 
 static SharedSegment *const shared_segments[] = {&ticker_segment, &keyed_segment};
 
-/* If an error ends it, the next call of a function loads the library, and calls this, again. */
+/* If this raises an error, the next function call loads the library and calls this again. */
 void
 _PG_init(void)
 {

@@ -1,17 +1,20 @@
 /*
  * int_ids.c
- *	  Snowflake and similar identifiers of 64 bits: time, node, counter.
+ *	  Snowflake and similar 64-bit identifiers: time, node, counter.
  *
- * From high to low, an identifier consists of time, node and counter; the layout
- * has the number of bits of each.  Time and counter are a value of a ticker.
+ * From the high to the low bits, an identifier consists of time, node and
+ * counter.  Its layout defines the number of bits of each.  Time and counter
+ * are taken from a value of a ticker.
  *
- * A ticker counts in Unix time.  The time in snowflake() and js_id() counts
- * from an epoch, which is an argument of generators, readers and bounds,
- * rounded down to the layout's tick.  Therefore no setting changes the meaning
- * of an identifier, and the epoch of one session does not affect the ticker
- * that all sessions share.
+ * A ticker counts in Unix time.  In identifiers of snowflake() and js_id(),
+ * the time counts from an epoch, rounded down to a tick of the layout.  The
+ * epoch is an argument of all functions that generate or read such identifiers
+ * or return a bound.  Therefore, no setting changes the meaning of an
+ * identifier, and the epoch of one session does not affect the ticker that all
+ * sessions share.
  *
- * The readers return NULL for a number that is not such an identifier.
+ * The functions that read an identifier return NULL for a number that is not a
+ * valid identifier.
  */
 #include "postgres.h"
 
@@ -19,13 +22,14 @@
 #include "settings.h"
 #include "ticker.h"
 
-/* the default of the argument "epoch", 2020-01-01 00:00:00+00, which needs no division */
+/* the default of the argument "epoch", 2020-01-01 00:00:00+00 */
 #define DEFAULT_EPOCH		INT64CONST(631152000000000)
 #define DEFAULT_EPOCH_MS	(DEFAULT_EPOCH / US_PER_MS + UNIX_EPOCH_DAYS * MS_PER_DAY)
 
 /*
- * The time of trace_id() repeats after 388 days.  It is read as the latest one
- * that is at most this far ahead of the clock, as ticker.c allows.
+ * The time in an identifier of trace_id() repeats after 388 days.  It is read
+ * as the latest time that is at most this far ahead of the clock.  ticker.c
+ * lets identifiers be that far ahead.
  */
 #define TRACE_ID_AHEAD		SECS_PER_DAY
 
@@ -92,7 +96,7 @@ int_id_is_valid(const IntIdLayout *layout, int64 id)
 		int_id_counter(layout, id) >= layout->ticker.min_counter;
 }
 
-/* This server's number, idgen.node_id. */
+/* Return this server's number, idgen.node_id, after checking it. */
 static int
 require_node(const IntIdLayout *layout)
 {
@@ -116,7 +120,7 @@ require_node(const IntIdLayout *layout)
 	return node_id_setting;
 }
 
-/* A timestamp as Unix time in ticks of the layout, rounded down. */
+/* Convert a timestamp to Unix time in ticks of the layout, rounded down. */
 static inline int64
 unix_ticks(const IntIdLayout *layout, TimestampTz timestamp)
 {
@@ -124,8 +128,8 @@ unix_ticks(const IntIdLayout *layout, TimestampTz timestamp)
 }
 
 /*
- * The tick of the epoch in argument argno.  An epoch of NULL is an error (22004),
- * and so is an infinite one (22008).
+ * Return the tick of the epoch in argument argno.  A NULL (22004) or infinite
+ * (22008) epoch is an error.
  */
 static inline int64
 epoch_argument(FunctionCallInfo fcinfo, int argno, const IntIdLayout *layout)
@@ -140,8 +144,8 @@ epoch_argument(FunctionCallInfo fcinfo, int argno, const IntIdLayout *layout)
 }
 
 /*
- * The time field for a Unix tick.  A tick before the epoch, or one that does
- * not fit into the field, is an error (22008).
+ * Return the value of the time field for a Unix tick.  A tick that is before
+ * the epoch or does not fit into the field is an error (22008).
  */
 static inline int64
 tick_since(const IntIdLayout *layout, int64 unix_tick, int64 epoch)
@@ -166,7 +170,7 @@ tick_since(const IntIdLayout *layout, int64 unix_tick, int64 epoch)
 	return tick;
 }
 
-/* A new identifier, whose time counts from argument 0. */
+/* Generate an identifier whose time counts from the epoch in argument 0. */
 static inline Datum
 next_int_id(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 {
@@ -179,7 +183,7 @@ next_int_id(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 								node, ticker_counter(&layout->ticker, value)));
 }
 
-/* The start of the identifier's tick, counted from argument 1. */
+/* Return the start of the identifier's tick, given the epoch in argument 1. */
 static Datum
 int_id_timestamp(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 {
@@ -199,7 +203,7 @@ int_id_timestamp(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 	PG_RETURN_TIMESTAMPTZ(timestamp);
 }
 
-/* The identifier's node or counter. */
+/* Return the identifier's node or counter. */
 static inline Datum
 int_id_part(FunctionCallInfo fcinfo, const IntIdLayout *layout,
 			int32 (*part) (const IntIdLayout *, int64))
@@ -212,9 +216,9 @@ int_id_part(FunctionCallInfo fcinfo, const IntIdLayout *layout,
 }
 
 /*
- * The lower bound of identifiers at the timestamp in argument 0, with the
- * epoch in argument 1: 0 before the epoch, and the greatest identifier after
- * the last tick.
+ * Return the lower bound for identifiers of the timestamp in argument 0, given
+ * the epoch in argument 1.  The bound is 0 before the epoch, and the greatest
+ * identifier after the last tick.
  */
 static Datum
 int_id_floor(FunctionCallInfo fcinfo, const IntIdLayout *layout)
@@ -233,7 +237,10 @@ int_id_floor(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 	PG_RETURN_INT64(int_id_pack(layout, Max(tick, 0), 0, 0));
 }
 
-/* snowflake(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') returns bigint: Twitter's of 2010 */
+/*
+ * snowflake(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') returns bigint
+ *	The scheme that Twitter published in 2010.
+ */
 PG_FUNCTION_INFO_V1(idgen_snowflake);
 Datum
 idgen_snowflake(PG_FUNCTION_ARGS)
@@ -266,8 +273,9 @@ idgen_snowflake_counter(PG_FUNCTION_ARGS)
 
 /*
  * snowflake_floor(instant timestamptz, epoch timestamptz DEFAULT ...) returns bigint
- *	The smallest value of the millisecond, over all nodes: 0 in the epoch's first
- *	millisecond, where the smallest identifier is 1.
+ *	Returns the smallest value of the millisecond, over all nodes.  For the
+ *	first millisecond of the epoch, that is 0, although the smallest valid
+ *	identifier is 1.
  */
 PG_FUNCTION_INFO_V1(idgen_snowflake_floor);
 Datum
@@ -278,7 +286,8 @@ idgen_snowflake_floor(PG_FUNCTION_ARGS)
 
 /*
  * js_id(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') returns bigint
- *	Below 2^53, so that a JavaScript number represents it exactly.
+ *	The identifier is less than 2^53, so that a JavaScript number can represent
+ *	it exactly.
  */
 PG_FUNCTION_INFO_V1(idgen_js_id);
 Datum
@@ -287,7 +296,10 @@ idgen_js_id(PG_FUNCTION_ARGS)
 	return next_int_id(fcinfo, &js_id_layout);
 }
 
-/* The readers and the bound of js_id() have the same arguments as for snowflake(). */
+/*
+ * js_id_timestamp(), js_id_node(), js_id_counter() and js_id_floor() have the
+ * same arguments as the corresponding functions for snowflake().
+ */
 PG_FUNCTION_INFO_V1(idgen_js_id_timestamp);
 Datum
 idgen_js_id_timestamp(PG_FUNCTION_ARGS)
@@ -316,7 +328,7 @@ idgen_js_id_floor(PG_FUNCTION_ARGS)
 	return int_id_floor(fcinfo, &js_id_layout);
 }
 
-/* trace_id() returns bigint: the time is the low bits of the Unix time */
+/* trace_id() returns bigint: the time field contains the low bits of the Unix time */
 PG_FUNCTION_INFO_V1(idgen_trace_id);
 Datum
 idgen_trace_id(PG_FUNCTION_ARGS pg_attribute_unused())
@@ -325,15 +337,15 @@ idgen_trace_id(PG_FUNCTION_ARGS pg_attribute_unused())
 	int			node = require_node(layout);
 	uint64		value = ticker_next(&layout->ticker);
 
-	/* the high bits of the tick are cut off */
+	/* int_id_pack() removes the high bits of the tick */
 	PG_RETURN_INT64(int_id_pack(layout, ticker_tick(&layout->ticker, value), node,
 								ticker_counter(&layout->ticker, value)));
 }
 
 /*
  * trace_id_timestamp(id bigint, clock timestamptz DEFAULT NULL) returns timestamptz
- *	The latest second with the identifier's 25 bits that is at most a day after
- *	the clock.  A clock of NULL means the start of the statement.
+ *	Returns the latest second that has the identifier's 25 bits and is at most
+ *	a day after the clock.  A clock of NULL means the start of the statement.
  */
 PG_FUNCTION_INFO_V1(idgen_trace_id_timestamp);
 Datum

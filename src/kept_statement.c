@@ -1,6 +1,6 @@
 /*
  * kept_statement.c
- *	  SPI statements that keep their plans for the session.
+ *	  SPI statements whose plans are kept for the session.
  */
 #include "postgres.h"
 
@@ -11,7 +11,7 @@
 
 /*
  * Has a rule DO INSTEAD NOTHING removed the statement?  The empty plan depends
- * on no table, so that dropping the rule does not invalidate it.
+ * on no table, so dropping the rule does not invalidate it.
  */
 static bool
 is_rewritten_away(SPIPlanPtr plan)
@@ -23,7 +23,7 @@ is_rewritten_away(SPIPlanPtr plan)
 
 /*
  * Run a statement and return the number of rows that it returned or changed.
- * The caller is connected to SPI.
+ * The caller must be connected to SPI.
  */
 uint64
 run_statement(KeptStatement *statement, Datum *values, const char *nulls)
@@ -31,7 +31,7 @@ run_statement(KeptStatement *statement, Datum *values, const char *nulls)
 	SPIPlanPtr	plan = statement->plan;
 	int			result;
 
-	/* not freed: a trigger may call this while the same plan is running */
+	/* do not free it: a trigger may call this while the plan is running */
 	if (plan != NULL && is_rewritten_away(plan))
 		plan = statement->plan = NULL;
 
@@ -62,11 +62,12 @@ disable_scan(const char *method)
 }
 
 /*
- * Run a statement without a sequential scan.  Its condition has an index, but
- * the table can grow from empty to millions of rows while the session keeps a
- * plan, even before the table is analyzed.  The server can make a new plan in
- * any call, so that each call needs the setting.  Its cost is too small to
- * measure beside that of the statement.
+ * Run a statement without a sequential scan.  There is an index for its
+ * condition, but the server may prefer a sequential scan while the table is
+ * empty.  The session would then keep that plan while the table grows,
+ * possibly to millions of rows before it is analyzed.  The server can make a
+ * new plan in any call, so each call needs the setting.  Changing it costs
+ * much less than the statement.
  */
 uint64
 run_by_index(KeptStatement *statement, Datum *values)

@@ -1,13 +1,13 @@
 /*
  * kept_statement.h
- *	  SPI statements that keep their plans for the session.
+ *	  SPI statements whose plans are kept for the session.
  */
 #ifndef IDGEN_KEPT_STATEMENT_H
 #define IDGEN_KEPT_STATEMENT_H
 
 #include "executor/spi.h"
 
-/* A statement.  Its plan is prepared at the first use and then kept. */
+/* A statement whose plan is prepared at its first use and then kept. */
 typedef struct KeptStatement
 {
 	const char *text;

@@ -1,21 +1,23 @@
 /*
  * key_file.c
- *	  Secret keys by name, from the file that idgen.key_file names.
+ *	  Named secret keys from the file that idgen.key_file specifies.
  *
  * Each line of the file contains a name, a key of 32 hexadecimal digits, and
- * optionally names of databases.  Sessions of other databases ignore the line.
- * A "#" begins a comment.  An unquoted word with "=" after the key is an
- * attribute, which a later version may support; this version supports none.
+ * optionally names of databases.  Sessions in other databases ignore such a
+ * line.  A "#" begins a comment.  An unquoted word with "=" after the key is
+ * an attribute.  This version supports no attributes; a later version may.
  *
- * A session reads the file when it first needs a key, and again after the
- * server has reloaded its configuration.  (If the reload finds a syntax error
- * or an unknown parameter, PgReloadTime and thus the keys stay as they are.)
- * A parallel worker would read the file anew, while its leader keeps its keys.
- * Therefore, functions that use a key are PARALLEL RESTRICTED.
+ * A session reads the file when it first needs a key, and again when it needs
+ * one after the server has reloaded its configuration.  (If the reload finds a
+ * syntax error or an unknown parameter, PgReloadTime does not change, and
+ * sessions do not read the file again.)  A parallel worker would read the file
+ * itself and might find other keys than its leader has.  Therefore, functions
+ * that use a key are PARALLEL RESTRICTED.
  *
- * Keys must not leak.  No message contains a part of a line, and memory that
- * contained keys is overwritten before it is freed.  The file is read with
- * read(), because a buffer of stdio would keep a copy.
+ * Keys must not leak.  A message contains no part of a line, except for a key
+ * name that the caller has given.  Memory that contained keys is overwritten
+ * before it is freed.  The file is read with read(), because a buffer of stdio
+ * would keep a copy.
  */
 #include "postgres.h"
 
@@ -40,14 +42,14 @@ StaticAssertDecl(sizeof(SecretKey) == UUID_LEN, "radix.c reads a key as a uuid")
 
 #define WHITESPACE		KEY_FILE_WHITESPACE
 
-/* in UTF-8; some editors write it at the beginning of a file */
+/* the UTF-8 byte order mark, which some editors write at the beginning of a file */
 #define BYTE_ORDER_MARK	"\xef\xbb\xbf"
 
 typedef struct NamedKey
 {
 	struct NamedKey *next;
-	const char *problem;		/* why it cannot be used; or NULL */
-	int			line;			/* its number, for that message */
+	const char *problem;		/* why it cannot be used, or NULL */
+	int			line;			/* number of the line, for messages */
 	SecretKey	key;
 	char		name[MAX_KEY_NAME_BYTES + 1];
 } NamedKey;
@@ -71,7 +73,7 @@ forget_keys(void)
 	loaded = false;
 }
 
-/* Refuse a file that other users could read or replace, as for an SSL key file. */
+/* Reject a file that other users could read or replace, as the server does for an SSL key file. */
 static void
 require_private(const char *path, const struct stat *file)
 {
@@ -86,7 +88,7 @@ require_private(const char *path, const struct stat *file)
 				(errcode(ERRCODE_CONFIG_FILE_ERROR),
 				 errmsg("key file \"%s\" must be owned by the database user or root", path)));
 
-	/* root may let the server's group read it */
+	/* a file owned by root may be readable by the server's group */
 	if (file->st_uid == 0)
 		forbidden = S_IWGRP | S_IXGRP | S_IRWXO;
 	if (file->st_mode & forbidden)
@@ -97,7 +99,7 @@ require_private(const char *path, const struct stat *file)
 						   "or less if owned by root.")));
 }
 
-/* The file's content, with a zero byte at its end.  The caller erases it. */
+/* Return the content of the file, followed by a zero byte.  The caller must erase it. */
 static char *
 read_key_file(const char *path, size_t *size)
 {
@@ -124,7 +126,7 @@ read_key_file(const char *path, size_t *size)
 				 errmsg("key file \"%s\" is too large", path),
 				 errdetail("At most %d bytes are allowed.", MAX_FILE_BYTES)));
 
-	/* one byte more than expected, in case the file grows */
+	/* one byte more than expected, to detect that the file has grown */
 	*size = file.st_size + 1;
 	content = palloc0(*size);
 	while ((got = read(fd, content + length, *size - length)) > 0)
@@ -160,8 +162,9 @@ find_key(const char *name, int length)
 
 /*
  * Read a database name at *line, and advance *line past it.  As in
- * pg_hba.conf, a name in double quotes may contain white space and "#", and
- * two double quotes stand for one.  Sets *problem if the quotes are wrong.
+ * pg_hba.conf, a name in double quotes may contain white space and "#", and a
+ * double quote in it is written twice.  Sets *problem if the quotes are
+ * invalid.
  */
 static char *
 read_database_name(const char **line, const char **problem)
@@ -194,8 +197,9 @@ read_database_name(const char **line, const char **problem)
 }
 
 /*
- * Read what follows the key in a line: names of databases, and attributes.  May
- * this database use the key?  Without names, every database may.
+ * Parse the part of a line after the key, which consists of database names and
+ * attributes.  Returns whether this database may use the key.  If there are no
+ * names, every database may use it.
  */
 static bool
 is_for_database(const char *line, const char *database, bool *has_attribute,
@@ -219,7 +223,7 @@ is_for_database(const char *line, const char *database, bool *has_attribute,
 			restricted = true;
 			found |= database != NULL && strcmp(name, database) == 0;
 		}
-		/* it is the key in a line "name = key" */
+		/* in a line "name = key", this word is the key */
 		explicit_bzero(name, strlen(name));
 		pfree(name);
 	}
@@ -227,8 +231,9 @@ is_for_database(const char *line, const char *database, bool *has_attribute,
 }
 
 /*
- * Read one line, without its end, and keep its key if it has one for this
- * database.  Returns the reason why the file cannot be used, or NULL.
+ * Parse one line, without its newline, and store its key if this database may
+ * use it.  If the line makes the whole file invalid, returns the reason;
+ * otherwise, returns NULL.
  */
 static const char *
 parse_line(const char *line, int number, const char *database)
@@ -264,7 +269,7 @@ parse_line(const char *line, int number, const char *database)
 	return NULL;
 }
 
-/* Read all lines.  If one cannot be read, there are no keys. */
+/* Parse all lines.  An invalid line is an error (F0000), and no key can be used. */
 static void
 parse_key_file(const char *path, char *content, size_t size, const char *database)
 {
@@ -331,8 +336,9 @@ load_keys(void)
 }
 
 /*
- * The key of this name, which stays valid until the next reload.  An unknown name
- * is an error (42704), and so is a line that cannot be used (F0000).
+ * Return the key with this name.  The pointer stays valid until the next
+ * reload.  An unknown name is an error (42704), and so is a key that cannot be
+ * used (F0000).
  */
 const SecretKey *
 named_key(const text *name)
@@ -341,8 +347,8 @@ named_key(const text *name)
 	const NamedKey *key;
 
 	/*
-	 * an assign hook would not learn of a reload if the command line sets the
-	 * file
+	 * If the command line sets idgen.key_file, a reload does not call an
+	 * assign hook.
 	 */
 	if (unlikely(!loaded || loaded_after != PgReloadTime))
 	{

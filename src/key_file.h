@@ -1,6 +1,6 @@
 /*
  * key_file.h
- *	  The secret keys of the key file, by name.
+ *	  Named secret keys from the key file.
  */
 #ifndef IDGEN_KEY_FILE_H
 #define IDGEN_KEY_FILE_H
@@ -8,7 +8,7 @@
 #define MAX_KEY_NAME_BYTES	63
 #define SECRET_KEY_BYTES	16
 
-/* separates the words of a line, and the names in a list of keys */
+/* the characters that separate the words of a line, and the names in a list of keys */
 #define KEY_FILE_WHITESPACE	" \t\n\r\v\f"
 
 typedef struct SecretKey

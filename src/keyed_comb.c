@@ -2,9 +2,10 @@
  * keyed_comb.c
  *	  COMBs that begin with a keyed hash of the time (keyed_prefix.c).
  *
- * Random bits follow the prefix.  After RUN_KEYS keys in a twelfth of the
- * period, a session's keys are in runs of RUN_KEYS, which also share the 16 bits
- * after the prefix; comb.c explains runs.
+ * Random bits follow the prefix.  After a session has generated RUN_KEYS keys
+ * in a twelfth of the period, it generates its other keys of the twelfth in
+ * runs of RUN_KEYS.  The keys of a run also share the RUN_BITS bits after the
+ * prefix.  comb.c explains the purpose of runs.
  */
 #include "postgres.h"
 
@@ -16,11 +17,11 @@
 #define RUN_KEYS			8192
 #define RUN_BITS			16
 
-/* the bits of "high" after the prefix, and after the bits of a run */
+/* the number of random bits in "high", outside a run and in a run */
 #define RANDOM_BITS			(UUID_HIGH_BITS - KEYED_PREFIX_BITS)
 #define RANDOM_BITS_IN_RUN	(RANDOM_BITS - RUN_BITS)
 
-/* The bits of "high" after the prefix, for the next key. */
+/* Return the bits of "high" after the prefix, for the next key. */
 static uint64
 next_random_bits(KeyedRun *run)
 {
@@ -32,7 +33,10 @@ next_random_bits(KeyedRun *run)
 	return run->shared << RANDOM_BITS_IN_RUN | entropy_bits(RANDOM_BITS_IN_RUN);
 }
 
-/* A keyed COMB for an instant; area and period are the arguments with these numbers. */
+/*
+ * Make a keyed COMB for an instant.  The area and the period are the arguments
+ * with the given numbers.
+ */
 static Datum
 make_keyed_comb(FunctionCallInfo fcinfo, KeySource source, const text *key_name,
 				int area_argno, int period_argno, TimestampTz instant)
@@ -50,7 +54,7 @@ make_keyed_comb(FunctionCallInfo fcinfo, KeySource source, const text *key_name,
 					  entropy_bits(UUID_LOW_BITS));
 }
 
-/* keyed_comb(area text, period interval, clock timestamptz) returns uuid: under the server's key */
+/* keyed_comb(area text, period interval, clock timestamptz) returns uuid: uses the server's key */
 PG_FUNCTION_INFO_V1(idgen_keyed_comb);
 Datum
 idgen_keyed_comb(PG_FUNCTION_ARGS)
@@ -59,7 +63,10 @@ idgen_keyed_comb(PG_FUNCTION_ARGS)
 						   0, 1, clock_argument(fcinfo, 2));
 }
 
-/* A keyed COMB under a key of the key file; the argument after the area is its name. */
+/*
+ * Make a keyed COMB with a key of the key file.  The arguments after the area
+ * are the name of the key and the period.
+ */
 static Datum
 make_hmac_comb(FunctionCallInfo fcinfo, int area_argno, TimestampTz instant)
 {
@@ -70,9 +77,9 @@ make_hmac_comb(FunctionCallInfo fcinfo, int area_argno, TimestampTz instant)
 
 /*
  * hmac_comb(area text, key_name text, period interval) returns uuid
- *	A keyed COMB under a key of the key file; an unknown name is an error
- *	(42704).  No argument gives the prefix of another time, because the hashed
- *	message contains both the period and its number.
+ *	Generates a keyed COMB with a key of the key file.  An unknown name is an
+ *	error (42704).  No choice of arguments results in the prefix of another
+ *	time, because the hashed message contains both the period and its number.
  */
 PG_FUNCTION_INFO_V1(idgen_hmac_comb);
 Datum
@@ -83,7 +90,8 @@ idgen_hmac_comb(PG_FUNCTION_ARGS)
 
 /*
  * hmac_comb_at(instant timestamptz, area text, key_name text, period interval) returns uuid
- *	The same at another time.  An infinite instant is an error (22008).
+ *	Like hmac_comb(), but for the given instant.  An infinite instant is an
+ *	error (22008).
  */
 PG_FUNCTION_INFO_V1(idgen_hmac_comb_at);
 Datum

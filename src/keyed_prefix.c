@@ -1,20 +1,23 @@
 /*
  * keyed_prefix.c
- *	  The prefix of keyed COMBs: a hash of the time under a key.
+ *	  The prefix of keyed COMBs: a keyed hash of the time.
  *
- * docs/keyed-comb.md defines it.  24 bits depend on the period that contains
- * the time, by default an hour, and 8 bits on the twelfth of the period: they
- * are the first bits of HMAC-SHA-256 of the text "LEVEL PERIOD NUMBER AREA",
- * with level 1 for the period and 2 for the twelfth, PERIOD in milliseconds, and
- * NUMBER counted from the Unix epoch.  In an index, keys of the same period are
- * adjacent, and within them keys of the same twelfth; periods have no order.
+ * docs/keyed-comb.md defines the prefix.  Its first 24 bits depend on the
+ * period, by default an hour, that contains the time.  Its last 8 bits depend
+ * on the twelfth of the period.  Both are the first bits of HMAC-SHA-256 of a
+ * text "LEVEL PERIOD NUMBER AREA".  LEVEL is 1 for the period and 2 for the
+ * twelfth, PERIOD is the length of the period in milliseconds, and NUMBER is
+ * the number of the period or twelfth, counted from the Unix epoch.  In an
+ * index, the keys of a period are adjacent, and among them the keys of a
+ * twelfth.  The order of the periods is random.
  *
  * hmac_comb() uses a key of the key file.  keyed_comb() uses the server's own
- * key: HMAC-SHA-256 of the database's OID, followed by " clock" if a clock is
- * given, under a secret that is drawn when the segment is made.  A role that may
- * call it therefore obtains only the current prefix of its own database: a given
- * clock leads to another prefix.  No function reads such a prefix back, so that
- * the loss of the secret does no harm.
+ * key.  This is HMAC-SHA-256 of the database's OID, followed by " clock" if a
+ * clock is given.  The key of that HMAC is a random secret that is drawn when
+ * the shared memory segment is made.  Because a given clock leads to a
+ * different prefix, a role that may call keyed_comb() obtains only the current
+ * prefix of its own database.  No function interprets such a prefix, so losing
+ * the secret when the server stops does no harm.
  */
 #include "postgres.h"
 
@@ -34,12 +37,12 @@
 #define PART_BITS			8
 #define PERIOD_KNOWN		(1 << 15)
 
-/* The cache of areas.  Beyond this many, a backend evicts the oldest. */
+/* The size of the cache of areas.  When it is full, a backend evicts the oldest area. */
 #define MAX_AREAS			32
 
 static KeyedArea areas[MAX_AREAS];
 static int	area_count = 0;
-static int	last_used = 0;		/* areas are often used by turns */
+static int	last_used = 0;		/* areas are often used in turn */
 static int	next_made = 0;
 
 static void
@@ -64,7 +67,7 @@ initialize_segment(void *segment, const uint8 *random)
 
 SharedSegment keyed_segment = {SEGMENT_NAME, SECRET_BYTES, initialize_segment, NULL};
 
-/* The server's key for this database, of PG_SHA256_DIGEST_LENGTH bytes. */
+/* Return the server's key for this database, of PG_SHA256_DIGEST_LENGTH bytes. */
 static const uint8 *
 server_key(bool clock_given)
 {
@@ -84,7 +87,10 @@ server_key(bool clock_given)
 	return keys[clock_given];
 }
 
-/* HMAC-SHA-256 under the key of an area.  Only key_file.c keeps keys of the file, and erases them. */
+/*
+ * Compute HMAC-SHA-256 with the key of an area.  A key of the key file is
+ * looked up each time, so that only key_file.c stores it and can erase it.
+ */
 static void
 hmac_of_area(const KeyedArea *area, const char *message, uint8 *digest)
 {
@@ -99,7 +105,7 @@ hmac_of_area(const KeyedArea *area, const char *message, uint8 *digest)
 					message, digest);
 }
 
-/* The first bits of the hash of a period or of a twelfth, by its number. */
+/* Return the first bits of the hash of the period or twelfth with this number. */
 static uint32
 hash_bits(const KeyedArea *area, int level, int64 number, int bits)
 {
@@ -124,8 +130,8 @@ is_area_of(const KeyedArea *kept, KeySource source, const text *key_name, const 
 }
 
 /*
- * Set the name of an area's key.  An unknown name is an error (42704), and so is
- * a list of names (22023), which the caller must split.
+ * Set the name of an area's key.  An unknown name is an error (42704).  So is
+ * a list of names (22023): the caller must split it.
  */
 static void
 set_key_name(KeyedArea *area, const text *key_name)
@@ -162,7 +168,10 @@ make_area(KeySource source, const text *key_name, const text *name, int64 period
 {
 	KeyedArea  *made = &areas[next_made];
 
-	/* the period comes last, so that find_area() skips an incomplete area */
+	/*
+	 * set the period last: find_area() skips an area that an error left
+	 * incomplete
+	 */
 	memset(made, 0, sizeof(KeyedArea));
 	made->source = source;
 	if (source == KEY_OF_FILE)
@@ -178,10 +187,10 @@ make_area(KeySource source, const text *key_name, const text *name, int64 period
 }
 
 /*
- * Cached state for one key, area and period, valid until the next reload of
- * the configuration, because a name may then have another key.  The area's
- * name is in UTF-8.  key_name is NULL unless the key is in the key file; an
- * unknown name is an error (42704).
+ * Return the cached state for one key, area and period.  It is valid until the
+ * next reload of the configuration, after which the name may denote another
+ * key.  The area's name is in UTF-8.  key_name is NULL unless the key is in
+ * the key file.  An unknown key name is an error (42704).
  */
 KeyedArea *
 keyed_area(KeySource source, const text *key_name, const text *name, int64 period_ms)
@@ -198,7 +207,7 @@ keyed_area(KeySource source, const text *key_name, const text *name, int64 perio
 	return likely(area != NULL) ? area : make_area(source, key_name, name, period_ms);
 }
 
-/* The period with this number, and its hash */
+/* Return the period with this number, after computing its hash if necessary. */
 static HashedPeriod *
 hashed_period(KeyedArea *area, int64 number)
 {
@@ -214,7 +223,7 @@ hashed_period(KeyedArea *area, int64 number)
 	return period;
 }
 
-/* The hash of a twelfth of this period; twelfths are numbered from the Unix epoch. */
+/* Return the hash of a twelfth of this period.  Twelfths are numbered from the Unix epoch. */
 static uint8
 hashed_part(KeyedArea *area, HashedPeriod *period, int64 number)
 {
@@ -228,14 +237,14 @@ hashed_part(KeyedArea *area, HashedPeriod *period, int64 number)
 	return period->parts[part];
 }
 
-/* The first millisecond of the twelfth with this number, rounded up. */
+/* Return the first millisecond of the twelfth with this number, rounded up. */
 static int64
 begin_of_part(const KeyedArea *area, int64 number)
 {
 	return -floor_div(-number * area->period_ms, PARTS_OF_PERIOD);
 }
 
-/* Make the twelfth that contains this time the present one; false if it already is. */
+/* Make the twelfth that contains this time the present one.  Returns false if it already is. */
 bool
 keyed_area_move_to(KeyedArea *area, int64 unix_ms)
 {
@@ -246,7 +255,10 @@ keyed_area_move_to(KeyedArea *area, int64 unix_ms)
 	if (likely(unix_ms >= present->begin_ms && unix_ms < present->end_ms))
 		return false;
 
-	/* no overflow: a timestamp has less than 2^54 ms, a period less than 2^45 */
+	/*
+	 * no overflow: a timestamp is less than 2^54 ms, and a period less than
+	 * 2^45 ms
+	 */
 	number = floor_div(unix_ms * PARTS_OF_PERIOD, area->period_ms);
 	period = hashed_period(area, floor_div(number, PARTS_OF_PERIOD));
 	present->prefix = (uint64) period->bits << PART_BITS | hashed_part(area, period, number);
@@ -257,7 +269,7 @@ keyed_area_move_to(KeyedArea *area, int64 unix_ms)
 
 /*
  * Is this the prefix of a twelfth that contains one of these milliseconds?
- * For most prefixes, the hashes of the periods suffice to say no.
+ * Most prefixes can be rejected by the hashes of the periods alone.
  */
 bool
 keyed_area_has_prefix(KeyedArea *area, uint32 prefix, int64 first_ms, int64 last_ms)

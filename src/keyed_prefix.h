@@ -1,6 +1,6 @@
 /*
  * keyed_prefix.h
- *	  The prefix of keyed COMBs: a hash of the time under a key.
+ *	  The prefix of keyed COMBs: a keyed hash of the time.
  */
 #ifndef IDGEN_KEYED_PREFIX_H
 #define IDGEN_KEYED_PREFIX_H
@@ -13,13 +13,16 @@
 #define PARTS_OF_PERIOD		12
 
 /*
- * Maximum number of periods in the window of a check, which limits the number
- * of hashes to compute.  With periods of an hour, a tolerance of a day is a
- * window of 48.
+ * Maximum width of the window of a check, in periods.  It limits the number of
+ * hashes to compute.  With periods of an hour, a tolerance of a day means a
+ * window of 48 periods.
  */
 #define MAX_CHECKED_PERIODS	64
 
-/* The server's key for the wall clock, its key for a given clock, or one of the key file. */
+/*
+ * The source of a key: the server's key for the current time, its key for a
+ * given clock, or the key file
+ */
 typedef enum KeySource
 {
 	KEY_OF_SERVER,
@@ -27,22 +30,23 @@ typedef enum KeySource
 	KEY_OF_FILE
 } KeySource;
 
-/* The hash of a period, and the hashes of its twelfths that were needed so far */
+/* The hash of a period, and the hashes of those twelfths that have been needed so far */
 typedef struct HashedPeriod
 {
 	int64		number;
 	uint32		bits;
-	uint16		known;			/* the parts that are set, and PERIOD_KNOWN */
+	uint16		known;			/* a bit for each hash that is set */
 	uint8		parts[PARTS_OF_PERIOD];
 } HashedPeriod;
 
 /*
- * The hashes of recent periods, by number modulo HASHED_PERIODS.  A window of
- * n periods can intersect n + 1 of them.
+ * The number of periods whose hashes are cached.  The place of a period in the
+ * cache is its number modulo HASHED_PERIODS.  A window of the length of n
+ * periods can intersect n + 1 periods.
  */
 #define HASHED_PERIODS		(MAX_CHECKED_PERIODS + 1)
 
-/* The twelfth of the last generated key, in Unix ms, and its prefix */
+/* The twelfth in which the last key was generated, in Unix ms, and its prefix */
 typedef struct PresentTwelfth
 {
 	int64		begin_ms;
@@ -50,11 +54,14 @@ typedef struct PresentTwelfth
 	uint64		prefix;
 } PresentTwelfth;
 
-/* The keys that keyed_comb.c has generated in the present twelfth; all zero when it begins */
+/*
+ * The keys that keyed_comb.c has generated in the present twelfth; all zero
+ * when the twelfth begins
+ */
 typedef struct KeyedRun
 {
 	uint64		made;
-	uint64		shared;			/* the bits that the present run shares */
+	uint64		shared;			/* bits that the present run shares */
 } KeyedRun;
 
 /* Cached state for one key, area and period */

@@ -1,11 +1,12 @@
 /*
  * mask.c
- *	  Ordered keys inside the database, opaque ones outside.
+ *	  Keys that are ordered inside the database and opaque outside.
  *
- * mask_uuid_v7() is a keyed permutation of the 122 bits of a UUID version 7,
- * which it shows as version 4; docs/masks.md defines it.  permute() is a keyed
- * permutation of the numbers from 1 to a given one.  Both are Feistel networks
- * with SipHash-2-4 as round function, whose messages have different lengths.
+ * mask_uuid_v7() applies a keyed permutation to the 122 bits of a version 7
+ * UUID, and returns the result as a version 4 UUID; docs/masks.md defines it.
+ * permute() is a keyed permutation of the numbers from 1 to a given maximum.
+ * Both are Feistel networks with SipHash-2-4 as the round function.  The
+ * messages that they hash have different lengths.
  *
  * These functions are STABLE, because the keys may change when the server
  * reloads its configuration.
@@ -21,10 +22,11 @@
 StaticAssertDecl(sizeof(SecretKey) == SIPHASH_KEY_BYTES, "a key of the file is a key of SipHash");
 
 /*
- * The number of rounds is that of FF1 in NIST SP 800-38G; its revision 1
- * requires at least 10^6 numbers.  A network over few numbers can be
- * distinguished from a random permutation, however many rounds it has; if
- * their number is a power of two, by its parity.
+ * FF1 of NIST SP 800-38G has the same number of rounds.  Revision 1 of that
+ * standard requires a domain of at least 10^6 numbers.  A network on a small
+ * domain can be distinguished from a random permutation, regardless of the
+ * number of rounds.  On a domain whose size is a power of two, the parity of
+ * the permutation distinguishes it.
  */
 #define FEISTEL_ROUNDS		10
 
@@ -32,7 +34,7 @@ StaticAssertDecl(sizeof(SecretKey) == SIPHASH_KEY_BYTES, "a key of the file is a
 #define UUID_HALF_BITS		61
 #define UUID_HALF_MASK		((UINT64CONST(1) << UUID_HALF_BITS) - 1)
 
-/* The key that the argument "key_name" names. */
+/* Return the key that the argument "key_name" specifies. */
 static const uint8 *
 key_argument(FunctionCallInfo fcinfo, int argno)
 {
@@ -42,9 +44,10 @@ key_argument(FunctionCallInfo fcinfo, int argno)
 
 /*
  * Mask or unmask a UUID, and change its version.  The 122 bits without version
- * and variant are two halves of 61.  A round XORs one half with the low 61 bits
- * of SipHash-2-4 of the other half (8 bytes) and the round (1 byte),
- * little-endian.  Even rounds replace the first half, odd ones the second.
+ * and variant are divided into two halves of 61 bits.  A round XORs one half
+ * with the low 61 bits of a SipHash-2-4 hash.  The hashed message consists of
+ * the other half (8 bytes, little-endian) and the number of the round (1
+ * byte).  Even rounds replace the first half, and odd rounds the second.
  */
 static Datum
 exchange_version(FunctionCallInfo fcinfo, int from_version, int to_version, bool inverse)
@@ -87,8 +90,8 @@ idgen_mask_uuid_v7(PG_FUNCTION_ARGS)
 
 /*
  * unmask_uuid_v7(masked uuid, key_name text DEFAULT 'default') returns uuid
- *	The inverse of mask_uuid_v7().  It accepts every UUID of version 4, whether
- *	or not that was masked.
+ *	The inverse of mask_uuid_v7().  It accepts every version 4 UUID, even one
+ *	that mask_uuid_v7() has not returned.
  */
 PG_FUNCTION_INFO_V1(idgen_unmask_uuid_v7);
 Datum
@@ -99,18 +102,21 @@ idgen_unmask_uuid_v7(PG_FUNCTION_ARGS)
 
 /*
  * A Feistel network, which permutes the numbers from 0 to 2^bits - 1.  If the
- * number of bits is odd, the right half has one more.  Even rounds replace the
- * left half, odd ones the right half.
+ * number of bits is odd, the right half has one bit more than the left half.
+ * Even rounds replace the left half, and odd rounds the right half.
  */
 typedef struct Feistel
 {
-	SipHash		hash;			/* of the domain's size and the area so far */
+	SipHash		hash;			/* state after domain's size and area */
 	int			message_length;
 	int			right_bits;
 	uint64		masks[2];		/* of the left and the right half */
 } Feistel;
 
-/* The smallest network that permutes at least "count" numbers.  Each area has its own. */
+/*
+ * Make the smallest network that permutes at least "count" numbers.  Each area
+ * has a network of its own.
+ */
 static Feistel
 feistel_make(const uint8 *key, uint64 count, const text *area)
 {
@@ -131,10 +137,12 @@ feistel_make(const uint8 *key, uint64 count, const text *area)
 }
 
 /*
- * Permute a number, or invert the permutation by the same rounds in the
- * opposite order.  A round XORs one half with SipHash-2-4 of the domain's size
- * (8 bytes), SipHash-2-4 of the area in UTF-8 unless that is empty (8 bytes),
- * the other half (4 bytes) and the round (1 byte), little-endian.
+ * Permute a number, or invert the permutation by executing the rounds in
+ * reverse order.  A round XORs one half with a SipHash-2-4 hash.  The hashed
+ * message consists of the domain's size (8 bytes), the SipHash-2-4 hash of the
+ * area in UTF-8 (8 bytes, omitted if the area is empty), the other half (4
+ * bytes), and the number of the round (1 byte).  All numbers are
+ * little-endian.
  */
 static uint64
 feistel_permute(const Feistel *feistel, uint64 number, bool inverse)
@@ -192,7 +200,7 @@ permute(FunctionCallInfo fcinfo, bool inverse)
 /*
  * permute(id bigint, area text, max_value bigint, key_name text) returns bigint,
  * unpermute(permuted bigint, area text, max_value bigint, key_name text) returns bigint
- *	An id outside 1 to max_value is an error (22023).
+ *	An id that is not between 1 and max_value is an error (22023).
  */
 PG_FUNCTION_INFO_V1(idgen_permute);
 Datum

@@ -2,9 +2,9 @@
  * object_id.c
  *	  MongoDB's ObjectId, an identifier of 96 bits, as text.
  *
- * From high to low, an ObjectId is 32 bits of Unix seconds, 40 random bits per
- * process, and a counter of 24 bits with a random start.  The text is 24
- * hexadecimal digits; text order in collation "C" is the order of the bytes.
+ * An ObjectId consists of 32 bits of Unix seconds, 40 random bits that a
+ * process draws once, and a 24-bit counter with a random start.  The text is
+ * 24 hexadecimal digits.  In collation "C", the texts sort like the bytes.
  */
 #include "postgres.h"
 
@@ -20,7 +20,7 @@
 #define COUNTER_BITS		24
 #define COUNTER_MASK		((UINT64CONST(1) << COUNTER_BITS) - 1)
 
-/* The text of an ObjectId, given its seconds and its other 64 bits. */
+/* Return the text of an ObjectId, given its seconds and its other 64 bits. */
 static Datum
 make_object_id(uint32 seconds, uint64 low)
 {
@@ -29,7 +29,7 @@ make_object_id(uint32 seconds, uint64 low)
 
 	uuid_set_half(&number, 0, seconds);
 	uuid_set_half(&number, 1, low);
-	/* the last 24 of the 32 digits of a 128-bit number */
+	/* take the last 24 of the 32 digits of a 128-bit number */
 	radix_encode(&radix_16, &number, digits);
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(digits + RADIX_MAX_WIDTH - OBJECT_ID_DIGITS,
 											  OBJECT_ID_DIGITS));
@@ -37,11 +37,11 @@ make_object_id(uint32 seconds, uint64 low)
 
 /*
  * object_id(clock timestamptz DEFAULT NULL) returns text
- *	With a clock, everything except the time is random.  Without one, the
- *	result is greater than all earlier results of this process without one.  In
- *	a new second, the counter continues from its last value, and an overflow of
- *	the counter is dropped.  Within a second, or if the clock has gone back, an
- *	overflow increments the seconds.
+ *	With a clock, everything except the time is random.  Without a clock, the
+ *	result is greater than all results that this process has returned without a
+ *	clock.  In a new second, the counter continues from its last value, and
+ *	wraps around.  Within a second, or if the system clock has gone back, an
+ *	overflow of the counter increments the seconds.
  */
 PG_FUNCTION_INFO_V1(idgen_object_id);
 Datum

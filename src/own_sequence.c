@@ -2,8 +2,8 @@
  * own_sequence.c
  *	  The sequences of the extension, found and locked by name.
  *
- * The caller's search_path and rights do not matter.  No code of another role
- * runs.
+ * The caller's search_path and privileges do not matter.  No code of another
+ * role is executed.
  */
 #include "postgres.h"
 
@@ -36,9 +36,10 @@ require_logged_sequence(Oid sequence, const char *name, const char *function)
 }
 
 /*
- * Lock the sequence idgen.NAME of an SQL function, so that it cannot be altered,
- * renamed or dropped during the transaction.  If another session has replaced it
- * during the wait for the lock, lock the new one.
+ * Lock the sequence idgen.NAME, which an SQL function uses, so that it cannot
+ * be altered, renamed or dropped during the transaction.  If another session
+ * has replaced the sequence while this one waited for the lock, lock the new
+ * sequence.
  */
 Oid
 lock_own_sequence(const char *name, const char *function)

@@ -2,13 +2,15 @@
  * prefixed_id.c
  *	  Prefixed ids and TypeIDs, and the domains that accept prefixed ids.
  *
- * A prefixed id is a prefix, which names the type of the entity, an underscore
- * and the 25 digits of a uuid in base 36.  Reading is lenient: leading zeros
- * can be omitted, and digits can be of either case.  A domain accepts the
- * canonical text only, so that each identifier has exactly one text.
+ * A prefixed id consists of a prefix, which names the type of the entity, an
+ * underscore, and the 25 digits of a uuid in base 36.  Functions that read it
+ * are lenient: leading zeros can be omitted, and letters can be of either
+ * case.  A domain accepts only the canonical text, so that each identifier has
+ * exactly one text.
  *
- * A TypeID (version 0.3 of its specification) is an optional prefix with an
- * underscore, and the 26 digits of a uuid in base 32, always in the same form.
+ * A TypeID (version 0.3 of its specification) consists of an optional prefix
+ * with an underscore, and the 26 digits of a uuid in base 32.  There is only
+ * one text for each TypeID.
  */
 #include "postgres.h"
 
@@ -27,10 +29,13 @@
 
 #define PREFIX_MAX_LENGTH	63
 
-/* the maximum length of a prefix, an underscore and digits */
+/* the maximum length of a prefix, an underscore and the digits together */
 #define TEXT_MAX_LENGTH(kind)	(PREFIX_MAX_LENGTH + 1 + radix_width((kind)->radix))
 
-/* schema and name, quoted, with all their quotation marks doubled */
+/*
+ * enough for a quoted schema and a quoted name, even if all characters are
+ * doubled quotation marks
+ */
 #define MAX_DOMAIN_NAME_BYTES	(8 * NAMEDATALEN)
 
 #define ID_DOMAIN_CONSTRAINT	"prefixed_id_check" /* documented */
@@ -40,16 +45,17 @@ typedef struct PrefixedKind
 {
 	const char *noun;			/* for messages */
 	const Radix *radix;
-	bool		is_typeid;		/* has the rules of TypeIDs */
+	bool		is_typeid;		/* follows the rules of TypeIDs */
 } PrefixedKind;
 
 static const PrefixedKind prefixed_id = {"prefixed id", &radix_36, false};
 static const PrefixedKind type_id = {"TypeID", &radix_typeid, true};
 
 /*
- * The problem with a prefix, as a sentence, or NULL.  A prefix is 1 to 63
- * lower-case letters, underscores and, unless it is a TypeID's, digits.  It
- * begins with a letter and does not end with an underscore.
+ * Return the problem with a prefix as a sentence, or NULL if there is none.  A
+ * prefix consists of 1 to 63 lower-case letters, digits and underscores; the
+ * prefix of a TypeID contains no digits.  A prefix begins with a letter and
+ * does not end with an underscore.
  */
 static const char *
 prefix_problem(const PrefixedKind *kind, const char *prefix, int length)
@@ -79,7 +85,7 @@ prefix_problem(const PrefixedKind *kind, const char *prefix, int length)
 	return NULL;
 }
 
-/* The argument "prefix", or NULL.  An invalid prefix is an error (22023). */
+/* Return the prefix in an argument, or NULL.  An invalid prefix is an error (22023). */
 static const text *
 prefix_argument(FunctionCallInfo fcinfo, int argno, const PrefixedKind *kind)
 {
@@ -102,7 +108,7 @@ prefix_argument(FunctionCallInfo fcinfo, int argno, const PrefixedKind *kind)
 	return prefix;
 }
 
-/* The text of the prefix in argument 0 and the uuid in argument 1. */
+/* Make a text from the prefix in argument 0 and the uuid in argument 1. */
 static Datum
 make_prefixed(FunctionCallInfo fcinfo, const PrefixedKind *kind)
 {
@@ -115,7 +121,10 @@ make_prefixed(FunctionCallInfo fcinfo, const PrefixedKind *kind)
 	return id_text_make(prefix, PG_GETARG_UUID_P(1), kind->radix);
 }
 
-/* Parse argument 0: its uuid, and the length of its prefix, which ends before the last underscore. */
+/*
+ * Parse argument 0.  Sets *uuid, and sets *prefix_length to the length of its
+ * prefix, which ends before the last underscore.
+ */
 static IdText
 read_prefixed(FunctionCallInfo fcinfo, const PrefixedKind *kind,
 			  int *prefix_length, pg_uuid_t **uuid)
@@ -139,8 +148,8 @@ read_prefixed(FunctionCallInfo fcinfo, const PrefixedKind *kind,
 }
 
 /*
- * The uuid in argument 0.  A prefix other than that of argument 1, if this is
- * not NULL, is an error (23514).
+ * Return the uuid in argument 0.  If argument 1 is not NULL, a prefix that
+ * differs from it is an error (23514).
  */
 static Datum
 prefixed_to_uuid(FunctionCallInfo fcinfo, const PrefixedKind *kind)
@@ -164,7 +173,7 @@ prefixed_to_uuid(FunctionCallInfo fcinfo, const PrefixedKind *kind)
 	PG_RETURN_UUID_P(uuid);
 }
 
-/* The prefix of argument 0. */
+/* Return the prefix of argument 0. */
 static Datum
 prefix_of(FunctionCallInfo fcinfo, const PrefixedKind *kind)
 {
@@ -177,8 +186,8 @@ prefix_of(FunctionCallInfo fcinfo, const PrefixedKind *kind)
 
 /*
  * Is argument 0 exactly what make_prefixed() returns for some uuid and the
- * prefix in argument 1, or any prefix if that is NULL?  No text raises an
- * error, and text that is too long is not detoasted.
+ * prefix in argument 1?  If argument 1 is NULL, any prefix is accepted.  No
+ * text raises an error.  Text that is too long is not detoasted.
  */
 static Datum
 is_prefixed(FunctionCallInfo fcinfo, const PrefixedKind *kind)
@@ -244,7 +253,7 @@ idgen_is_prefixed_id(PG_FUNCTION_ARGS)
 	return is_prefixed(fcinfo, &prefixed_id);
 }
 
-/* the same functions of TypeIDs */
+/* the corresponding functions for TypeIDs */
 PG_FUNCTION_INFO_V1(idgen_typeid_from_uuid);
 Datum
 idgen_typeid_from_uuid(PG_FUNCTION_ARGS)
@@ -273,7 +282,7 @@ idgen_is_typeid(PG_FUNCTION_ARGS)
 	return is_prefixed(fcinfo, &type_id);
 }
 
-/* The statements of create_id_domain(), which run with the caller's rights */
+/* The statements of create_id_domain(), which run with the caller's privileges */
 static KeptStatement find_prefix =
 {"SELECT p.domain FROM idgen.id_prefixes p WHERE p.prefix OPERATOR(pg_catalog.=) $1",
 0, 1, {TEXTOID}, NULL};
@@ -286,10 +295,10 @@ static KeptStatement record_prefix =
 0, 2, {TEXTOID, REGTYPEOID}, NULL};
 
 /*
- * Raise 23505 for a prefix in use.  DETAIL names its domain if this transaction
- * can see the row in idgen.id_prefixes.  Each statement has its own snapshot,
- * so that under READ COMMITTED a row that another session has just committed
- * is visible, too.
+ * Raise 23505 for a prefix that is already in use.  The DETAIL names its
+ * domain if this transaction can see the row in idgen.id_prefixes.  Under READ
+ * COMMITTED, a row that another session has just committed is visible, too,
+ * because each statement has its own snapshot.
  */
 static void
 refuse_prefix(const char *prefix, Datum *values)
@@ -312,9 +321,9 @@ refuse_prefix(const char *prefix, Datum *values)
 
 /*
  * create_id_domain(domain_name text, prefix text) returns regtype
- *	Create a domain over text that accepts prefixed ids of one prefix, and
- *	record the prefix in idgen.id_prefixes.  DROP DOMAIN leaves its row there;
- *	the row is deleted when its prefix is used again.
+ *	Creates a domain over text that accepts prefixed ids with one prefix, and
+ *	records the prefix in idgen.id_prefixes.  DROP DOMAIN does not delete that
+ *	row; it is deleted when the prefix is used again.
  */
 PG_FUNCTION_INFO_V1(idgen_create_id_domain);
 Datum
@@ -333,7 +342,7 @@ idgen_create_id_domain(PG_FUNCTION_ARGS)
 	prefix = prefix_argument(fcinfo, 1, &prefixed_id);
 	prefix_string = text_to_cstring(prefix);
 
-	/* parsing a very long name would take long, and cannot be interrupted */
+	/* parsing a very long name takes a long time and cannot be interrupted */
 	if (toast_raw_datum_size(PG_GETARG_DATUM(0)) > MAX_DOMAIN_NAME_BYTES + VARHDRSZ)
 		ereport(ERROR,
 				(errcode(ERRCODE_NAME_TOO_LONG),
@@ -362,8 +371,8 @@ idgen_create_id_domain(PG_FUNCTION_ARGS)
 								 ObjectIdGetDatum(schema_oid));
 
 	/*
-	 * an event trigger can drop, move or rename it, and would leave the
-	 * prefix to other domains
+	 * An event trigger may have dropped, moved or renamed the domain.  Its
+	 * prefix would then be available to other domains.
 	 */
 	if (!OidIsValid(domain_oid))
 		ereport(ERROR,

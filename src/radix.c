@@ -2,10 +2,10 @@
  * radix.c
  *	  Positional notation for 128-bit numbers.
  *
- * A number consists of four limbs of 32 bits, and a chunk is the greatest
- * number of digits whose value fits a limb.  One pass over the limbs divides
- * or multiplies them by the value of a chunk, so that a uuid takes five passes
- * in any base.
+ * A number is stored in four limbs of 32 bits.  A chunk is the greatest number
+ * n of digits for which base^n fits into a limb.  One pass over the limbs
+ * divides or multiplies the number by base^n, so a uuid takes five passes in
+ * any base.
  */
 #include "postgres.h"
 
@@ -13,7 +13,7 @@
 
 #define LIMBS	4				/* most significant first */
 
-/* the value of a character that is not a digit; no value of a digit has the high bit */
+/* the value of a character that is not a digit; values of digits do not have the high bit set */
 #define XX				0xFF
 #define NO_DIGIT_BIT	0x80
 #define NO_DIGITS(first, last)	[(first) ... (last)] = XX
@@ -21,17 +21,17 @@
 struct Radix
 {
 	int			base;
-	int			width;			/* number of digits of 128 bits */
+	int			width;			/* digits of a 128-bit number */
 	void		(*encode) (uint32 *limbs, const char *alphabet, int width, char *digits);
 	bool		(*decode) (const uint8 *values, const char *digits, int length, uint32 *limbs);
 	const char *digits;
-	const uint8 *values;		/* of each character */
+	const uint8 *values;		/* value of each character */
 };
 
 /*
- * Write a number's digits, last to first.  Every call passes constants for
- * base, chunk_value and chunk_digits, which lets the compiler replace division
- * by multiplication.
+ * Write a number's digits, beginning with the last.  Every call passes
+ * constants for base, chunk_value and chunk_digits, so the compiler can
+ * replace divisions with multiplications.
  */
 static pg_attribute_always_inline void
 encode_limbs(uint32 *limbs, const char *alphabet, int width, char *digits,
@@ -63,8 +63,9 @@ encode_limbs(uint32 *limbs, const char *alphabet, int width, char *digits,
 }
 
 /*
- * Read digits into limbs; false for an invalid character or more than 128
- * bits.  As in encode_limbs(), the last three arguments are constants.
+ * Read digits into limbs.  Returns false if a character is invalid, or if the
+ * number has more than 128 bits.  As in encode_limbs(), the last three
+ * arguments are constants.
  */
 static pg_attribute_always_inline bool
 decode_limbs(const uint8 *values, const char *digits, int length, uint32 *limbs,
@@ -99,7 +100,7 @@ decode_limbs(const uint8 *values, const char *digits, int length, uint32 *limbs,
 	return (seen & NO_DIGIT_BIT) == 0;
 }
 
-/* The two functions of a base, given the value of a chunk and its number of digits. */
+/* Define the two functions of a base; chunk_value is base to the power of chunk_digits. */
 #define DEFINE_BASE(base, chunk_value, chunk_digits) \
 	static void \
 	encode_##base(uint32 *limbs, const char *alphabet, int width, char *digits) \
@@ -118,7 +119,7 @@ DEFINE_BASE(36, 2176782336U, 6)
 DEFINE_BASE(58, 656356768U, 5)
 DEFINE_BASE(62, 916132832U, 5)
 
-/* The value of each character; in Crockford's base 32, I and L are read as 1, O as 0. */
+/* The value of each character.  In Crockford's base 32, I and L are read as 1, and O as 0. */
 static const uint8 values_16[] = {
 	NO_DIGITS(0, '/'), NO_DIGITS(':', '@'), NO_DIGITS('G', '`'), NO_DIGITS('g', 255),
 	['0'] = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
@@ -161,8 +162,8 @@ static const uint8 values_62[] = {
 };
 
 /*
- * Digits are in ASCII order, so that in collation "C" the text order of numbers
- * of equal width is their numeric order.
+ * Digits are in ASCII order.  Therefore, texts of equal width sort in numeric
+ * order in collation "C".
  */
 const Radix radix_16 =
 {16, 32, encode_16, decode_16, "0123456789abcdef", values_16};

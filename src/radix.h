@@ -1,6 +1,6 @@
 /*
  * radix.h
- *	  Positional notation for 128-bit numbers, which are in the form of a uuid.
+ *	  Positional notation for 128-bit numbers, which are stored as uuids.
  */
 #ifndef IDGEN_RADIX_H
 #define IDGEN_RADIX_H
@@ -10,23 +10,23 @@
 /* A base, its digits, and the characters that are read as each digit. */
 typedef struct Radix Radix;
 
-/* lower case; reads both cases */
+/* writes lower case; reads both cases */
 extern const Radix radix_16;
 extern const Radix radix_36;
 
-/* upper case; reads both cases, I and L as 1, and O as 0 */
+/* writes upper case; reads both cases, I and L as 1, and O as 0 */
 extern const Radix radix_crockford;
 
-/* the digits of radix_crockford in lower case; reads nothing else */
+/* writes the digits of radix_crockford in lower case; reads only these */
 extern const Radix radix_typeid;
 
 /* the greatest radix_width() */
 #define RADIX_MAX_WIDTH		32
 
-/* Base 16, 32, 36, 58 or 62; any other is an error (22023). */
+/* Return base 16, 32, 36, 58 or 62.  Any other base is an error (22023). */
 extern const Radix *radix_of_base(int32 base);
 
-/* The number of digits of the greatest 128-bit number. */
+/* Return the number of digits of the greatest 128-bit number. */
 extern int	radix_width(const Radix *radix);
 
 /* Write exactly radix_width() digits, most significant first. */
@@ -40,15 +40,15 @@ extern void radix_encode(const Radix *radix, const pg_uuid_t *number, char *digi
 extern bool radix_decode(const Radix *radix, const char *digits, int length,
 						 pg_uuid_t *number);
 
-/* For some number, does radix_encode() write these digits, or more digits that end with these? */
+/* Are the digits as radix_encode() writes them, except that leading zeros can be missing? */
 extern bool radix_is_canonical(const Radix *radix, const char *digits, int length);
 
 /*
- * Why radix_decode() returned false, as a sentence; NULL for a number of more
- * than 128 bits.  first_position is the position of the first digit in the
- * caller's text.  An invalid character is reported before any other problem, so
- * that only ASCII precedes it and its position is the same in bytes and in
- * characters.
+ * Return a sentence that says why radix_decode() returned false, or NULL if
+ * the number has more than 128 bits.  first_position is the position of the
+ * first digit in the caller's text.  An invalid character is reported before
+ * any other problem.  Only ASCII characters precede it, so its position is the
+ * same in bytes and in characters.
  */
 extern const char *radix_problem(const Radix *radix, const char *digits, int length,
 								 int first_position);

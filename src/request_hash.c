@@ -2,9 +2,10 @@
  * request_hash.c
  *	  A hash of a request, which is a jsonb value.
  *
- * Values that are equal as jsonb have the same hash, on every server version
- * and machine and in every server encoding: create_once() stores it in a table
- * that can be dumped, restored and replicated.  docs/reference.md defines it.
+ * Values that are equal as jsonb have the same hash on every server version
+ * and machine, and in every server encoding.  This is required because
+ * create_once() stores the hash in a table that can be dumped, restored and
+ * replicated.  docs/reference.md defines the hash.
  */
 #include "postgres.h"
 
@@ -40,9 +41,8 @@ push_jsonb_value(JsonbInState *state, JsonbIteratorToken token, JsonbValue *valu
 #define HASHED_AT_ONCE 8192		/* bytes */
 
 /*
- * Maximum number of digits before, and also after, the decimal point of a
- * number.  A few bytes of JSON can denote a number of more than 100,000
- * digits.
+ * Maximum number of digits of a number on each side of the decimal point.  A
+ * few bytes of JSON can denote a number of more than 100,000 digits.
  */
 #define MAX_DIGITS		1000
 
@@ -57,9 +57,9 @@ hash_text(pg_cryptohash_ctx *hash, StringInfo text)
 }
 
 /*
- * A copy of the value with all strings in UTF-8.  It is built anew, because
- * jsonb sorts keys by length and bytes, and the keys can have another order in
- * UTF-8.
+ * Copy a request, converting all strings to UTF-8.  The copy is built from its
+ * parts, because jsonb sorts keys by length and bytes, and their order can be
+ * different in UTF-8.
  */
 static Jsonb *
 request_in_utf8(Jsonb *request)
@@ -86,7 +86,7 @@ request_in_utf8(Jsonb *request)
 	return JsonbValueToJsonb(converted.result);
 }
 
-/* Append a number without an exponent and without zeros at its end. */
+/* Append a number without an exponent and without trailing zeros after the decimal point. */
 static void
 append_number(StringInfo text, Numeric number)
 {
@@ -104,7 +104,7 @@ append_number(StringInfo text, Numeric number)
 						   MAX_DIGITS, MAX_DIGITS)));
 	appendStringInfoString(text, digits);
 
-	/* a request can have millions of numbers */
+	/* a request can contain millions of numbers */
 	pfree(digits);
 	pfree(DatumGetPointer(trimmed));
 }
@@ -136,8 +136,9 @@ append_scalar(StringInfo text, const JsonbValue *scalar)
 }
 
 /*
- * Add the text of a request to the hash.  In the encoding UTF8 it is the text
- * that the server prints, but without zeros at the end of a fraction.
+ * Add the text of a request to the hash.  In the encoding UTF8, it is the text
+ * that the server prints, except that trailing zeros of a fraction are
+ * omitted.
  */
 static void
 hash_request(pg_cryptohash_ctx *hash, Jsonb *request)
@@ -152,7 +153,7 @@ hash_request(pg_cryptohash_ctx *hash, Jsonb *request)
 	initStringInfo(&text);
 	while ((token = JsonbIteratorNext(&iterator, &value, false)) != WJB_DONE)
 	{
-		/* a value can have millions of tokens */
+		/* a request can contain millions of tokens */
 		CHECK_FOR_INTERRUPTS();
 
 		if (token != WJB_END_ARRAY && token != WJB_END_OBJECT)
@@ -196,7 +197,7 @@ hash_request(pg_cryptohash_ctx *hash, Jsonb *request)
 	pfree(text.data);
 }
 
-/* The first 64 bits of the SHA-256 of a request's canonical text in UTF-8. */
+/* Return the first 64 bits of the SHA-256 of a request's canonical text in UTF-8. */
 int64
 request_hash(Jsonb *request)
 {

@@ -1,10 +1,10 @@
 /*
  * settings.c
- *	  The settings.  Their defaults fail closed.
+ *	  The settings.  Functions that need one raise an error until it is set.
  *
- * Before the library is loaded, every role can set any idgen.* parameter.  When
- * the library then defines the parameter, the server ignores a value that the
- * role had no right to set, with a WARNING.
+ * Before the library is loaded, every role can set any idgen.* parameter.
+ * When the library then defines the parameter, the server issues a WARNING for
+ * a value that the role had no right to set, and ignores the value.
  */
 #include "postgres.h"
 
@@ -13,9 +13,10 @@
 #include "settings.h"
 
 /*
- * A query may load the library during a parallel operation.  Without this flag,
- * the server would then refuse all values, and the session would keep the
- * defaults.  Versions 15 to 17 have the flag since a minor release.
+ * A query may load the library during a parallel operation.  Without this
+ * flag, the server would then reject all configured values, and the session
+ * would keep the defaults.  In versions 15 to 17, the flag was added by a
+ * minor release.
  */
 #ifndef GUC_ALLOW_IN_PARALLEL
 #define GUC_ALLOW_IN_PARALLEL	0
@@ -46,7 +47,10 @@ define_launch_id(void)
 							PGC_SUSET, GUC_ALLOW_IN_PARALLEL, NULL, NULL, NULL);
 }
 
-/* Only configuration files can set it: a value of any session or role is ignored with a WARNING. */
+/*
+ * Only the server's configuration can set it.  A value that is set for a
+ * database, a role or a session is ignored with a WARNING.
+ */
 static void
 define_key_file(void)
 {
@@ -57,7 +61,7 @@ define_key_file(void)
 							   PGC_SIGHUP, GUC_SUPERUSER_ONLY | GUC_ALLOW_IN_PARALLEL, NULL, NULL, NULL);
 }
 
-/* Define the settings.  After an error, the next call continues with the same setting. */
+/* Define the settings.  After an error, the next call continues with the setting that failed. */
 void
 define_settings(void)
 {

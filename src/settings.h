@@ -5,10 +5,10 @@
 #ifndef IDGEN_SETTINGS_H
 #define IDGEN_SETTINGS_H
 
-/* of idgen.node_id and idgen.launch_id */
+/* idgen.node_id or idgen.launch_id is not set */
 #define SETTING_UNSET		(-1)
 
-/* the greatest values */
+/* the greatest values of these settings */
 #define NODE_MAX			PG_UINT16_MAX	/* trace_id() has the most bits */
 #define LAUNCH_MAX			99999
 

@@ -2,19 +2,20 @@
  * shared_memory.c
  *	  Named segments of shared memory.
  *
- * If the postmaster loads the library, the segments are created at its start,
- * on all versions, and each backend inherits their addresses.  Otherwise,
- * other roles of the server can use up the memory, and the version matters:
+ * If the library is in shared_preload_libraries, the segments are created when
+ * the server starts, and each backend inherits their addresses.  Otherwise,
+ * other roles can use up the memory before the segments are created, and the
+ * server version matters:
  *
- * - From version 17 on, a segment is dynamic shared memory.  It is created or
+ * - Since version 17, a segment is in dynamic shared memory.  It is created or
  *   attached when it is first needed.  If there is no memory, the next call
  *   tries again.
- * - Before version 17, a segment is a part of the server's spare shared
- *   memory.  The lock table can use up that memory, and never returns it.
- *   Therefore, the first call of any function in a session tries to create or
- *   attach all segments.
+ * - Before version 17, a segment is in the server's spare shared memory.  The
+ *   lock table can use up that memory, and never returns it.  Therefore, the
+ *   first call of any function in a session tries to create or attach all
+ *   segments.
  *
- * Loading the library never fails for lack of memory: only the functions that
+ * Loading the library never fails for lack of memory.  Only the functions that
  * need a segment raise an error (53200, or 53000 if the slots of dynamic
  * shared memory are used up).
  */
@@ -37,7 +38,7 @@ static int	segment_count = 0;
 static shmem_request_hook_type previous_request_hook = NULL;
 static shmem_startup_hook_type previous_startup_hook = NULL;
 
-/* random bytes for a new segment, drawn before it is created, because drawing can fail */
+/* random bytes for a new segment; they are drawn before it is created, because drawing can fail */
 static uint8 fresh_random[SEGMENT_RANDOM_BYTES];
 
 /* Attach to a segment in the server's main shared memory, or create it. */
@@ -66,7 +67,7 @@ request_segments(void)
 		RequestAddinShmemSpace(MAXALIGN(segments[i]->size));
 }
 
-/* The server calls this again after a crash of a backend, with new memory. */
+/* After a crash of a backend, the server calls this again, with new memory. */
 static void
 make_segments(void)
 {
@@ -88,7 +89,7 @@ make_segments(void)
 	GetNamedDSMSegment(name, size, init, found)
 #endif
 
-/* the segment that init_new_segment() is called for */
+/* the segment for which init_new_segment() is called */
 static const SharedSegment *new_segment;
 
 static void
@@ -120,7 +121,7 @@ try_to_attach_all(void)
 
 #define attach(segment)		attach_in_main_memory(segment)
 
-/* Attach to the segments, or create them, unless there is no memory. */
+/* Attach to the segments, or create them.  A lack of memory is not an error. */
 static void
 try_to_attach_all(void)
 {
@@ -139,8 +140,9 @@ try_to_attach_all(void)
 		FlushErrorState();
 
 		/*
-		 * ShmemInitStruct() leaves only this lock to its caller.  The error
-		 * has reset the counter that the release decrements.
+		 * After an error in ShmemInitStruct(), only this lock can still be
+		 * held.  The error has reset InterruptHoldoffCount, which
+		 * LWLockRelease() decrements.
 		 */
 		if (LWLockHeldByMe(AddinShmemInitLock))
 		{
@@ -152,7 +154,10 @@ try_to_attach_all(void)
 }
 #endif
 
-/* The address of a segment in this process; an error if there is no memory for it. */
+/*
+ * Return the address of a segment in this process.  Raises an error if there
+ * is no memory for it.
+ */
 void *
 shared_segment(SharedSegment *segment)
 {
@@ -162,8 +167,8 @@ shared_segment(SharedSegment *segment)
 }
 
 /*
- * Create these segments when the server starts; in a running server, attach to
- * them now if the version requires it.
+ * If the server is starting, arrange for these segments to be created.  In a
+ * running server, attach to them now if the server version requires it.
  */
 void
 shared_memory_init(SharedSegment *const *list, int count)

@@ -1,6 +1,6 @@
 /*
  * shared_memory.h
- *	  Named segments of shared memory, which begin with random bytes.
+ *	  Named segments of shared memory, which are initialized with random bytes.
  */
 #ifndef IDGEN_SHARED_MEMORY_H
 #define IDGEN_SHARED_MEMORY_H
@@ -14,8 +14,8 @@ typedef struct SharedSegment
 
 	/* must not raise an error */
 	void		(*init) (void *address, const uint8 *random);
-	void	   *address;		/* NULL before this process, or the
-								 * postmaster, has attached it */
+	void	   *address;		/* NULL until this process or the postmaster
+								 * has attached it */
 } SharedSegment;
 
 extern void shared_memory_init(SharedSegment *const *list, int count);

@@ -3,8 +3,9 @@
  *	  The prefix of short COMBs: its arguments and its arithmetic.
  *
  * Time is divided into periods of equal length, which are numbered from the
- * Unix epoch.  The prefix consists of the low bytes of the number.  With the
- * default, a minute and two bytes, it repeats every 65536 minutes, 45.5 days.
+ * Unix epoch.  The prefix consists of the low bytes of a period's number.
+ * With the defaults, one minute and two bytes, it repeats every 65536 minutes
+ * (45.5 days).
  */
 #include "postgres.h"
 
@@ -19,8 +20,8 @@
 const ShortPrefix short_prefix_default = {60000, DEFAULT_PREFIX_BYTES * BITS_PER_BYTE};
 
 /*
- * The milliseconds of a period.  It must be a positive whole number of them, and
- * at most 1000 years (22023).
+ * Return the length of a period in milliseconds.  Raises 22023 unless it is a
+ * positive whole number of milliseconds and at most 1000 years.
  */
 int64
 short_prefix_period_ms(const Interval *period)
@@ -38,7 +39,7 @@ short_prefix_period_ms(const Interval *period)
 	return period_us / US_PER_MS;
 }
 
-/* Check a period and a width.  A period of NULL means a minute. */
+/* Make a prefix from a period and a width, and check them.  A period of NULL means a minute. */
 ShortPrefix
 short_prefix_make(const Interval *period, int32 prefix_bytes)
 {
@@ -56,7 +57,7 @@ short_prefix_make(const Interval *period, int32 prefix_bytes)
 	return prefix;
 }
 
-/* The same for the SQL arguments "period" and "prefix_bytes"; NULL is an error (22004). */
+/* Make a prefix from the SQL arguments "period" and "prefix_bytes".  NULL is an error (22004). */
 ShortPrefix
 short_prefix_arguments(FunctionCallInfo fcinfo, int period_argno, int bytes_argno)
 {
@@ -66,14 +67,17 @@ short_prefix_arguments(FunctionCallInfo fcinfo, int period_argno, int bytes_argn
 							 PG_GETARG_INT32(bytes_argno));
 }
 
-/* The number of the period that contains a timestamp, negative before the Unix epoch. */
+/*
+ * Return the number of the period that contains a timestamp.  It is negative
+ * before the Unix epoch.
+ */
 int64
 short_prefix_period_number(const ShortPrefix *prefix, TimestampTz instant)
 {
 	return floor_div(clock_unix_ms(instant), prefix->period_ms);
 }
 
-/* The prefix of that period. */
+/* Return the prefix of the period that contains a timestamp. */
 uint64
 short_prefix_of_instant(const ShortPrefix *prefix, TimestampTz instant)
 {

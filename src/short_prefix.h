@@ -18,22 +18,22 @@ typedef struct ShortPrefix
 	int			bits;			/* its width, 8 to 48 */
 } ShortPrefix;
 
-/* The number of different prefixes. */
+/* Return the number of different prefixes. */
 static inline uint64
 short_prefix_cycle(const ShortPrefix *prefix)
 {
 	return UINT64CONST(1) << prefix->bits;
 }
 
-/* The prefix of a period, which is numbered from the Unix epoch. */
+/* Return the prefix of a period, given its number since the Unix epoch. */
 static inline uint64
 short_prefix_of_period(const ShortPrefix *prefix, int64 period_number)
 {
-	/* also correct before the epoch, in two's complement */
+	/* in two's complement, this is also correct before the epoch */
 	return (uint64) period_number & (short_prefix_cycle(prefix) - 1);
 }
 
-/* The prefix of an identifier. */
+/* Return the prefix of an identifier. */
 static inline uint64
 short_prefix_of_uuid(const ShortPrefix *prefix, const pg_uuid_t *id)
 {

@@ -19,7 +19,7 @@ typedef struct SipHash
 	uint64		v3;
 } SipHash;
 
-/* Eight bytes, least significant first. */
+/* Read a word of eight bytes, least significant first. */
 static inline uint64
 siphash_word(const uint8 *bytes)
 {
@@ -30,7 +30,7 @@ siphash_word(const uint8 *bytes)
 	return word;
 }
 
-/* The last word of a message, without its remaining bytes. */
+/* Return the last word of a message; the caller must add the remaining bytes. */
 static inline uint64
 siphash_last_word(int message_length)
 {
@@ -83,7 +83,7 @@ siphash_absorb(SipHash *state, uint64 word)
 	state->v0 ^= word;
 }
 
-/* The hash, after the last word. */
+/* Return the hash after the last word has been absorbed. */
 static inline uint64
 siphash_finish(SipHash state)
 {
@@ -95,7 +95,7 @@ siphash_finish(SipHash state)
 	return state.v0 ^ state.v1 ^ state.v2 ^ state.v3;
 }
 
-/* The hash of a message. */
+/* Return the hash of a message. */
 static inline uint64
 siphash_bytes(const uint8 *key, const char *bytes, int length)
 {

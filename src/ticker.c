@@ -1,29 +1,29 @@
 /*
  * ticker.c
- *	  Counters in shared memory that follow the clock and never repeat.
+ *	  Counters in shared memory that follow the clock and never repeat a value.
  *
- * A value is Unix time in ticks of a layout, with a counter in the bits below
- * it.  The next value is max(last + 1, now), stored by compare-and-swap, so
- * that values increase strictly over all sessions without a lock: a hybrid
- * logical clock.  Values can be up to a day ahead of the clock; beyond that,
- * calls wait.  Databases whose OIDs are equal modulo DATABASES share a ticker,
- * and skip each other's values.
+ * A value consists of Unix time in ticks of a layout and, in the bits below
+ * it, a counter.  The next value is max(last + 1, now), as in a hybrid logical
+ * clock.  It is stored by compare-and-swap, so values increase strictly over
+ * all sessions without a lock.  Values can be up to a day ahead of the clock;
+ * beyond that, calls wait.  Databases whose OIDs are equal modulo DATABASES
+ * share a ticker, and therefore skip each other's values.
  *
- * Each database has one sequence per layout, which stores a high-water mark: a
- * Unix second that is later than all values returned, and in the bits below it
- * the signature of the ticker that wrote it.  The mark is written by setval()
- * and flushed to the WAL before values reach it.  It reserves RESERVED seconds
- * at a time, and is renewed when half of them are used, so that a standby may
- * lag behind by the other half.
+ * Each database has one sequence per layout, which stores a high-water mark.
+ * The mark consists of a Unix second that is later than all values returned
+ * and, in the bits below it, the signature of the ticker that wrote it.  It is
+ * written by setval(), and its WAL is flushed before values reach the mark.  A
+ * new mark reserves RESERVED seconds, and is renewed when half of them are
+ * used, so that a standby may lag behind by the other half.
  *
  * Signatures are random, and change with each start of the server.  If the
- * signature is not the ticker's own, the high-water mark was written before a
- * restart or promotion, in the database from which this one was copied or
- * restored, or by a user.  Values then continue above the mark, regardless of
- * the clock.
+ * signature of a high-water mark is not the ticker's own, the mark was written
+ * before a restart or promotion, in the database from which this one was
+ * copied or restored, or by a user.  Values then continue above the mark, even
+ * if the clock is behind it.
  *
- * A backend keeps only the values up to which it need not look at the
- * sequences.  Any access to a catalog may reset these.
+ * For each ticker, a backend caches the value up to which it does not need to
+ * read the sequence.  Any access to a catalog may reset the cached values.
  */
 #include "postgres.h"
 
@@ -44,7 +44,7 @@
 #include "own_sequence.h"
 #include "ticker.h"
 
-/* Before version 19, the number of a cache has no type of its own. */
+/* Before version 19, a system cache is identified by an int. */
 #if PG_VERSION_NUM < 190000
 #define SysCacheIdentifier	int
 #endif
@@ -52,12 +52,15 @@
 /* The name contains the version of the layout of TickerSegment. */
 #define SEGMENT_NAME		"idgen tickers, layout 2"
 #define DATABASES			64
-/* seconds that values may be ahead of the clock, and that are reserved at a time */
+/* how far values may be ahead of the clock, and how much time is reserved at once, in seconds */
 #define AHEAD				SECS_PER_DAY
 #define RESERVED			10
 #define WAIT_MS_MAX			INT64CONST(100) /* then the clock is read again */
 
-/* A high-water mark, of 63 bits: seconds until the year 3058, and a signature */
+/*
+ * A high-water mark has 63 bits: Unix seconds, which suffice until the year
+ * 3058, and a signature
+ */
 #define SIGNATURE_BITS		28
 #define SIGNATURE_MASK		((UINT64CONST(1) << SIGNATURE_BITS) - 1)
 #define SECOND_MAX			((UINT64CONST(1) << (63 - SIGNATURE_BITS)) - 1)
@@ -70,7 +73,7 @@ typedef struct TickerSegment
 
 static TickerSegment *tickers = NULL;
 
-/* the sequences that this backend has seen, and the values from which on it looks at them again */
+/* the sequences that this backend has read, and the values at which it must read them again */
 static Oid	seen_sequence[TICKERS];
 static uint64 renew_at[TICKERS];
 
@@ -87,7 +90,7 @@ initialize_segment(void *segment, const uint8 *random)
 
 SharedSegment ticker_segment = {SEGMENT_NAME, sizeof(TickerSegment), initialize_segment, NULL};
 
-/* After DDL on a sequence, and after its rollback, look at it again. */
+/* After DDL on a sequence, or its rollback, make the next call read the sequence again. */
 static void
 forget_sequence(Datum arg pg_attribute_unused(), Oid relation)
 {
@@ -98,7 +101,10 @@ forget_sequence(Datum arg pg_attribute_unused(), Oid relation)
 	}
 }
 
-/* After DDL on a schema, or its rollback: another one may now have the name idgen. */
+/*
+ * After DDL on a schema, or its rollback, make the next calls read all
+ * sequences again: another schema may now be named idgen.
+ */
 static void
 forget_sequences(Datum arg, SysCacheIdentifier cache pg_attribute_unused(), uint32 hash pg_attribute_unused())
 {
@@ -112,35 +118,40 @@ attach_segment(void)
 
 	CacheRegisterRelcacheCallback(forget_sequence, (Datum) 0);
 	CacheRegisterSyscacheCallback(NAMESPACEOID, forget_sequences, (Datum) 0);
-	/* last, so that the next call starts again after an error */
+	/* set this last, so that the next call starts again after an error */
 	tickers = attached;
 }
 
-/* The place of this database's ticker in the segment */
+/* Return the index of this database's ticker in the segment. */
 static inline int
 ticker_index(const TickerLayout *layout)
 {
 	return (MyDatabaseId % DATABASES) * TICKERS + layout->number;
 }
 
-/* The difference between two values that are the given number of seconds apart */
+/* Return the difference between two values that are the given number of seconds apart. */
 static inline uint64
 values_of_seconds(const TickerLayout *layout, uint64 seconds)
 {
-	/* a division costs as much as the rest of a call */
+	/*
+	 * avoid the division if possible: it costs as much as the rest of a call
+	 */
 	uint64		ticks = layout->ms_per_tick == 1 ? MS_PER_SECOND : MS_PER_SECOND / layout->ms_per_tick;
 
 	return seconds * ticks << layout->counter_bits;
 }
 
-/* The Unix second that a value is in */
+/* Return the Unix second of a value. */
 static uint64
 second_of_value(const TickerLayout *layout, uint64 value)
 {
 	return ticker_tick(layout, value) * layout->ms_per_tick / MS_PER_SECOND;
 }
 
-/* The first value of the present tick, or of the fraction of it */
+/*
+ * Return the value of the present time.  Its counter is 0, unless counters
+ * begin at the fraction of a tick.
+ */
 static inline uint64
 present_value(const TickerLayout *layout)
 {
@@ -153,7 +164,7 @@ present_value(const TickerLayout *layout)
 	return (layout->ms_per_tick == 1 ? ms : ms / layout->ms_per_tick) << layout->counter_bits;
 }
 
-/* From now on, return values of this second or of later ones. */
+/* Advance the ticker, so that it returns only values of this second or of later ones. */
 static void
 raise_ticker(const TickerLayout *layout, uint64 second)
 {
@@ -166,7 +177,7 @@ raise_ticker(const TickerLayout *layout, uint64 second)
 		;
 }
 
-/* The last value of a sequence; 0 if it has none. */
+/* Return the last value of a sequence, or 0 if it has none. */
 static int64
 last_value(Oid sequence)
 {
@@ -180,7 +191,7 @@ last_value(Oid sequence)
 	return call->isnull ? 0 : DatumGetInt64(result);
 }
 
-/* The first value after "last", and not before "now" */
+/* Return the first value that is greater than "last" and at least "now". */
 static inline uint64
 value_after(const TickerLayout *layout, uint64 last, uint64 now)
 {
@@ -189,7 +200,10 @@ value_after(const TickerLayout *layout, uint64 last, uint64 now)
 	return ticker_counter(layout, next) < (uint64) layout->min_counter ? next + 1 : next;
 }
 
-/* The second of the next value; other sessions may have returned values while this one waited. */
+/*
+ * Return the second of the next value.  The last value is read again, because
+ * other sessions may have returned values while this one waited.
+ */
 static uint64
 next_second(const TickerLayout *layout)
 {
@@ -199,8 +213,8 @@ next_second(const TickerLayout *layout)
 }
 
 /*
- * The high-water mark that a ticker writes when its next value is in this
- * second: RESERVED seconds after the start of the next second.
+ * Return the high-water mark that a ticker writes if its next value is in this
+ * second: RESERVED seconds after the start of the following second.
  */
 static inline uint64
 mark_at(uint64 second)
@@ -208,7 +222,7 @@ mark_at(uint64 second)
 	return second + 1 + RESERVED;
 }
 
-/* Has a ticker with its next value in this second used half of the reserved seconds? */
+/* If the next value is in this second, has the ticker used half of the reserved seconds? */
 static inline bool
 is_half_used(uint64 mark, uint64 second)
 {
@@ -217,16 +231,16 @@ is_half_used(uint64 mark, uint64 second)
 
 /*
  * Make sure that the high-water mark is later than the next value by more than
- * half of RESERVED, and that the ticker is ahead of a mark of another writer.
- * Returns the value at which the caller must call this again.  Must run with
- * the rights of a superuser.
+ * half of RESERVED, and that the ticker is ahead of any mark of another
+ * writer.  Returns the value at which this function must be called again.
+ * Must run with the privileges of a superuser.
  *
  * A sequence without a value, such as a new one, has no high-water mark.
  */
 static uint64
 reserve_values(const TickerLayout *layout, Oid sequence)
 {
-	/* unique among the tickers of the server */
+	/* the signature is unique among the tickers of the server */
 	uint64		signature = (tickers->signature + ticker_index(layout)) & SIGNATURE_MASK;
 	uint64		stored = last_value(sequence);
 	uint64		mark = stored >> SIGNATURE_BITS;
@@ -243,7 +257,7 @@ reserve_values(const TickerLayout *layout, Oid sequence)
 					 errmsg("value of sequence \"idgen.%s_mark\" is more than a day ahead of the clock", layout->name),
 					 errhint("If the clock is right and no identifier has such a time, use ALTER SEQUENCE idgen.%s_mark RESTART.",
 							 layout->name)));
-		/* before other sessions see a mark of this ticker */
+		/* do this before other sessions see a mark of this ticker */
 		raise_ticker(layout, mark);
 		second = next_second(layout);
 	}
@@ -263,10 +277,11 @@ reserve_values(const TickerLayout *layout, Oid sequence)
 }
 
 /*
- * Call reserve_values() as the bootstrap superuser, because caller and owner
- * may lack rights; no code of another role runs.  All waits are for
- * heavyweight locks: they can be canceled, and deadlocks are detected.  Errors
- * release the locks and restore the user.
+ * Call reserve_values() as the bootstrap superuser, because the caller and the
+ * owner may lack privileges.  No code of another role is executed.  All waits
+ * are for heavyweight locks, so they can be canceled, and deadlocks are
+ * detected.  After an error, the server releases the locks and restores the
+ * user.
  */
 static uint64
 look_at_sequence(const TickerLayout *layout)
@@ -282,12 +297,15 @@ look_at_sequence(const TickerLayout *layout)
 	sequence = lock_own_sequence(psprintf("%s_mark", layout->name), layout->name);
 
 	/*
-	 * setval() reads this row.  If that has to wait for a lock on the
-	 * catalog, it should do so before it makes other sessions wait.
+	 * setval() reads this row.  Read it here, too: if this session has to
+	 * wait for a lock on the catalog, it must do so before it blocks others.
 	 */
 	(void) SearchSysCacheExists1(SEQRELID, ObjectIdGetDatum(sequence));
 
-	/* one session at a time; the server takes no such locks on relations */
+	/*
+	 * let in one session at a time; the server takes no locks of this kind on
+	 * relations
+	 */
 	LockDatabaseObject(RelationRelationId, sequence, 0, ExclusiveLock);
 	result = reserve_values(layout, sequence);
 	UnlockDatabaseObject(RelationRelationId, sequence, 0, ExclusiveLock);
@@ -300,8 +318,9 @@ look_at_sequence(const TickerLayout *layout)
 }
 
 /*
- * Wait for the time in a difference of values, but not longer than WAIT_MS_MAX.
- * If the caller's whole wait takes long, *warned becomes true after one WARNING.
+ * Wait for the time that corresponds to a difference of values, but not longer
+ * than WAIT_MS_MAX.  If the whole wait will take more than a second, issues a
+ * WARNING, unless *warned is already true, and sets *warned.
  */
 static void
 wait_for_clock(const TickerLayout *layout, uint64 values, bool *warned)
@@ -324,8 +343,8 @@ wait_for_clock(const TickerLayout *layout, uint64 values, bool *warned)
 }
 
 /*
- * A new value, greater than every value that any session of the database got
- * before the call.  May wait for the clock.
+ * Return a new value, which is greater than every value that any session of
+ * the database obtained before the call.  May wait for the clock.
  */
 uint64
 ticker_next(const TickerLayout *layout)
@@ -334,7 +353,7 @@ ticker_next(const TickerLayout *layout)
 	uint64		reserved;
 	bool		warned = false;
 
-	/* as nextval() */
+	/* raise the same errors as nextval() */
 	if (unlikely(XactReadOnly || IsInParallelMode()))
 	{
 		char	   *function = psprintf("%s()", layout->name);

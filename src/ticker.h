@@ -1,13 +1,13 @@
 /*
  * ticker.h
- *	  Counters in shared memory that follow the clock and never repeat.
+ *	  Counters in shared memory that follow the clock and never repeat a value.
  */
 #ifndef IDGEN_TICKER_H
 #define IDGEN_TICKER_H
 
 #include "shared_memory.h"
 
-/* The layouts, by their places in shared memory */
+/* The layouts, in the order of their tickers in shared memory */
 typedef enum TickerNumber
 {
 	TICKER_SNOWFLAKE,
@@ -18,8 +18,9 @@ typedef enum TickerNumber
 } TickerNumber;
 
 /*
- * The values of a ticker: Unix time in ticks, and below it counter_bits of a
- * counter.  After a tick's last counter comes the first one of the next tick.
+ * The layout of a ticker's values: Unix time in ticks and, in the bits below
+ * it, a counter of counter_bits.  The last counter of a tick is followed by
+ * the first counter of the next tick.
  */
 typedef struct TickerLayout
 {

@@ -2,8 +2,8 @@
  * ulid.c
  *	  ULID: 48 bits of Unix milliseconds and 80 random bits, as text.
  *
- * The text is 26 digits of Crockford's base 32.  Text order in collation "C"
- * is the order of the bits.
+ * The text is 26 digits of Crockford's base 32.  In collation "C", the texts
+ * sort like the bits.
  */
 #include "postgres.h"
 
@@ -14,7 +14,7 @@
 /* the random bits in the first half of a ULID, after the 48 bits of time */
 #define RANDOM_HIGH_BITS	16
 
-/* The text of a ULID, given its time and its 80 other bits. */
+/* Return the text of a ULID, given its two halves. */
 static Datum
 make_ulid(uint64 high, uint64 low)
 {
@@ -25,7 +25,7 @@ make_ulid(uint64 high, uint64 low)
 	return id_text_make(NULL, &id, &radix_crockford);
 }
 
-/* "high" of a ULID of this time, with random bits. */
+/* Return the first half of a ULID of this time, with random bits. */
 static uint64
 random_high(uint64 ms)
 {
@@ -34,11 +34,11 @@ random_high(uint64 ms)
 
 /*
  * ulid(clock timestamptz DEFAULT NULL) returns text
- *	Without a clock, the result is the last ULID of this backend plus one if
- *	the millisecond is the same or the wall clock has gone back: the monotonic
- *	mode of the specification.  If that overflows the 80 random bits, which is
- *	an error in the specification, the milliseconds are incremented.  With a
- *	clock, results of the same millisecond have no order.
+ *	Without a clock, this is the monotonic mode of the specification: if the
+ *	millisecond is the same, or the wall clock has gone back, the result is the
+ *	last ULID of this backend plus one.  If that overflows the 80 random bits,
+ *	the milliseconds are incremented, whereas the specification requires an
+ *	error.  With a clock, results of the same millisecond have no order.
  */
 PG_FUNCTION_INFO_V1(idgen_ulid);
 Datum
@@ -65,7 +65,7 @@ idgen_ulid(PG_FUNCTION_ARGS)
 	return make_ulid(high, low);
 }
 
-/* Read argument 0, which must have all its digits. */
+/* Parse argument 0, which must have all 26 digits. */
 static pg_uuid_t *
 read_ulid(FunctionCallInfo fcinfo)
 {
@@ -98,7 +98,7 @@ idgen_ulid_timestamp(PG_FUNCTION_ARGS)
 	return TimestampTzGetDatum(clock_from_unix_ms48(uuid_first_48_bits(read_ulid(fcinfo))));
 }
 
-/* ulid_floor(instant timestamptz) returns text: uuid_v7_floor() without version and variant */
+/* ulid_floor(instant timestamptz) returns text: the smallest ULID of the millisecond */
 PG_FUNCTION_INFO_V1(idgen_ulid_floor);
 Datum
 idgen_ulid_floor(PG_FUNCTION_ARGS)
@@ -110,7 +110,7 @@ idgen_ulid_floor(PG_FUNCTION_ARGS)
 	return make_ulid((uint64) Max(ms, 0) << RANDOM_HIGH_BITS, 0);
 }
 
-/* is_ulid(id text) returns boolean: whether ulid_from_uuid() writes the text */
+/* is_ulid(id text) returns boolean: whether ulid_from_uuid() can return the text */
 PG_FUNCTION_INFO_V1(idgen_is_ulid);
 Datum
 idgen_is_ulid(PG_FUNCTION_ARGS)

@@ -2,11 +2,12 @@
  * uuid_bits.h
  *	  The fields of a 128-bit identifier.
  *
- * An identifier of RFC 9562 (section 4) consists, from high to low, of 48 bits,
- * 4 bits of version, 12 bits, 2 bits of variant and 62 bits.  A scheme fills
- * the 48 + 12 bits, called "high" here, and the 62 bits, called "low".  Only
- * this file knows where these bits are.  A scheme's fields within them, or within
- * the 128 bits, are in the file of the scheme.
+ * An identifier of RFC 9562 (section 4) consists, from the high to the low
+ * bits, of 48 bits, 4 bits of version, 12 bits, 2 bits of variant and 62 bits.
+ * A scheme defines the 48 + 12 bits, called "high" here, and the 62 bits,
+ * called "low".  Only this file knows the positions of these bits.  The fields
+ * of a scheme, within them or within the 128 bits, are defined in the file of
+ * the scheme.
  */
 #ifndef IDGEN_UUID_BITS_H
 #define IDGEN_UUID_BITS_H
@@ -26,20 +27,20 @@
 #define UUID_CUSTOM_B_BITS	12
 #define UUID_CUSTOM_B_MASK	((UINT64CONST(1) << UUID_CUSTOM_B_BITS) - 1)
 
-/* The two bits of the variant field, section 4.1. */
+/* The value of the 2-bit variant field (section 4.1). */
 #define UUID_VARIANT_RFC	2
 
 /* M. Lambert's time-ordered UUID has a version that RFC 9562 does not assign. */
 #define UUID_VERSION_LAMBERT	13
 
 /*
- * In versions 1 and 6, 14 bits of clock sequence and 48 of node follow the
- * variant.  The lowest bit of the node's first octet distinguishes a random
- * node from a MAC address (section 6.10).
+ * In versions 1 and 6, 14 bits of clock sequence and 48 bits of node follow
+ * the variant.  The lowest bit of the node's first octet distinguishes a
+ * random node from a MAC address (section 6.10).
  */
 #define UUID_NODE_MULTICAST	(UINT64CONST(1) << 40)
 
-/* Bytes 0 to 7 (half 0) or 8 to 15 (half 1) as one number. */
+/* Return bytes 0 to 7 (half 0) or 8 to 15 (half 1) as one number. */
 static inline uint64
 uuid_half(const pg_uuid_t *id, int half)
 {
@@ -70,7 +71,7 @@ uuid_pack(pg_uuid_t *id, int version, uint64 high, uint64 low)
 	uuid_set_half(id, 1, (uint64) UUID_VARIANT_RFC << UUID_LOW_BITS | low);
 }
 
-/* A new identifier of the RFC's variant. */
+/* Return a new identifier of the RFC's variant. */
 static inline Datum
 uuid_datum(int version, uint64 high, uint64 low)
 {
@@ -80,14 +81,14 @@ uuid_datum(int version, uint64 high, uint64 low)
 	return UUIDPGetDatum(id);
 }
 
-/* "high" that begins with Unix milliseconds, as in a COMB and in version 7. */
+/* Return a "high" that begins with Unix milliseconds, as in a COMB and in version 7. */
 static inline uint64
 uuid_high_of_ms(uint64 ms, uint64 custom_b)
 {
 	return ms << UUID_CUSTOM_B_BITS | custom_b;
 }
 
-/* The 48 bits before the version and the 12 after it. */
+/* Return "high": the 48 bits before the version and the 12 bits after it. */
 static inline uint64
 uuid_high(const pg_uuid_t *id)
 {
@@ -96,7 +97,7 @@ uuid_high(const pg_uuid_t *id)
 	return (half >> 16) << UUID_CUSTOM_B_BITS | (half & UUID_CUSTOM_B_MASK);
 }
 
-/* The 62 bits after the variant. */
+/* Return "low": the 62 bits after the variant. */
 static inline uint64
 uuid_low(const pg_uuid_t *id)
 {
@@ -104,9 +105,10 @@ uuid_low(const pg_uuid_t *id)
 }
 
 /*
- * Version 1 contains the 60-bit timestamp of version 6 in another order: the 32
- * low bits (time_low), then the 16 above them (time_mid), then the 12 highest
- * (time_high), section 5.1.  Conversion to and from "high".
+ * Version 1 contains the same 60-bit timestamp as version 6, but in another
+ * order (section 5.1): the low 32 bits (time_low), the next 16 bits
+ * (time_mid), and the high 12 bits (time_high).  These functions convert a
+ * timestamp to the "high" of version 1, and back.
  */
 static inline uint64
 uuid_v1_high(uint64 ticks)
@@ -120,21 +122,21 @@ uuid_v1_ticks(uint64 high)
 	return (high & 0xFFF) << 48 | (high >> 12 & 0xFFFF) << 32 | high >> 28;
 }
 
-/* The first 48 bits: Unix milliseconds in a COMB and in version 7. */
+/* Return the first 48 bits, which are Unix milliseconds in a COMB and in version 7. */
 static inline uint64
 uuid_first_48_bits(const pg_uuid_t *id)
 {
 	return uuid_half(id, 0) >> 16;
 }
 
-/* The last 48 bits, which SQL Server compares first. */
+/* Return the last 48 bits, which SQL Server compares first. */
 static inline uint64
 uuid_last_48_bits(const pg_uuid_t *id)
 {
 	return uuid_half(id, 1) & ((UINT64CONST(1) << 48) - 1);
 }
 
-/* The version nibble, which is meaningful only in the RFC's variant. */
+/* Return the version nibble, which is meaningful only in the RFC's variant. */
 static inline int
 uuid_version_nibble(const pg_uuid_t *id)
 {
@@ -153,7 +155,7 @@ uuid_is_version(const pg_uuid_t *id, int version)
 	return uuid_is_rfc_variant(id) && uuid_version_nibble(id) == version;
 }
 
-/* The name of the variant, of at most three bits, RFC 9562 section 4.1. */
+/* Return the name of the variant, which takes up to three bits (RFC 9562 section 4.1). */
 static inline const char *
 uuid_variant_name(const pg_uuid_t *id)
 {
@@ -164,7 +166,7 @@ uuid_variant_name(const pg_uuid_t *id)
 	return names[id->data[8] >> 5];
 }
 
-/* The canonical text of a UUID, for messages. */
+/* Return the canonical text of a UUID, for messages. */
 static inline char *
 uuid_text(const pg_uuid_t *id)
 {

@@ -1,6 +1,6 @@
 /*
  * uuid_name.c
- *	  UUID version 5, which is computed from a namespace and a name.
+ *	  Version 5 UUIDs, which are computed from a namespace and a name.
  */
 #include "postgres.h"
 
@@ -11,8 +11,8 @@
 
 /*
  * uuid_v5(namespace uuid, name text) returns uuid
- *	RFC 9562 section 5.5.  The name is hashed in UTF-8, whatever the server
- *	encoding is.
+ *	RFC 9562 section 5.5.  The name is hashed in UTF-8, regardless of the
+ *	server encoding.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_v5);
 Datum

@@ -1,7 +1,7 @@
 /*
  * uuid_time.c
- *	  UUIDs that contain the time: versions 7, 1 and 6, and M. Lambert's COMB; the
- *	  bounds of version 7 and of COMBs.
+ *	  UUIDs that contain the time (versions 1, 6 and 7, and M. Lambert's COMB),
+ *	  and the bounds of version 7 and of COMBs.
  */
 #include "postgres.h"
 
@@ -15,9 +15,9 @@ static const TickerLayout uuid_v7_ordered_layout = {
 };
 
 /*
- * The next reading of a clock that must increase strictly: "now", or the last
- * reading plus one, whichever is greater.  An overflow of 60 bits is an error
- * (22008).
+ * Return the next reading of a clock that must increase strictly: "now", or
+ * the last reading plus one, whichever is greater.  A reading of more than 60
+ * bits is an error (22008).
  */
 static inline uint64
 next_reading(uint64 *last, uint64 now)
@@ -32,7 +32,7 @@ next_reading(uint64 *last, uint64 now)
 	return next;
 }
 
-/* The ticks of argument 0, or of the clock that versions 1 and 6 share. */
+/* Return argument 0 in ticks or, if it is NULL, a reading of the clock that the callers share. */
 static uint64
 gregorian_ticks(FunctionCallInfo fcinfo)
 {
@@ -44,9 +44,10 @@ gregorian_ticks(FunctionCallInfo fcinfo)
 
 /*
  * uuid_v7(clock timestamptz DEFAULT NULL) returns uuid
- *	RFC 9562 section 5.7, with a fraction of the millisecond (section 6.2, method
- *	3).  Without a clock, the result is greater than all that this backend
- *	generated without one before, even if the server's clock is set back.
+ *	RFC 9562 section 5.7, with a fraction of the millisecond (section 6.2,
+ *	method 3).  Without a clock, the result is greater than all results that
+ *	this backend has returned without a clock, even if the server's clock has
+ *	been set back.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_v7);
 Datum
@@ -59,7 +60,7 @@ idgen_uuid_v7(PG_FUNCTION_ARGS)
 	return uuid_datum(7, submillis, entropy_bits(UUID_LOW_BITS));
 }
 
-/* uuid_v7_ordered() returns uuid: its timestamp and fraction are values of a ticker */
+/* uuid_v7_ordered() returns uuid: its timestamp and fraction are a value of a ticker */
 PG_FUNCTION_INFO_V1(idgen_uuid_v7_ordered);
 Datum
 idgen_uuid_v7_ordered(PG_FUNCTION_ARGS pg_attribute_unused())
@@ -68,10 +69,10 @@ idgen_uuid_v7_ordered(PG_FUNCTION_ARGS pg_attribute_unused())
 }
 
 /*
- * The smallest UUID of this version in the millisecond of a timestamp.  For a
- * timestamp before the first millisecond, such as -infinity, it is that of the
- * first millisecond.  For one after the last millisecond, it is the greatest
- * uuid (RFC 9562 section 5.10).
+ * Return the smallest UUID of this version in the millisecond of a timestamp.
+ * A timestamp before the first millisecond, such as -infinity, is treated as
+ * the first millisecond.  For a timestamp after the last millisecond, returns
+ * the Max UUID (RFC 9562 section 5.10).
  */
 static Datum
 floor_of_version(int version, TimestampTz instant)
@@ -97,8 +98,9 @@ idgen_comb_floor(PG_FUNCTION_ARGS)
 
 /*
  * uuid_v7_floor(instant timestamptz) returns uuid
- *	The smallest UUID of version 7 of the millisecond.  It has no fraction, because
- *	other generators fill rand_a with random bits.
+ *	Returns the smallest version 7 UUID of the millisecond.  The fraction of
+ *	the millisecond is ignored, because other generators fill rand_a with
+ *	random bits.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_v7_floor);
 Datum
@@ -108,9 +110,9 @@ idgen_uuid_v7_floor(PG_FUNCTION_ARGS)
 }
 
 /*
- * A UUID with a Gregorian timestamp in "high".  Clock sequence and node are
- * random in each identifier, so that it does not reveal the machine or the
- * session (RFC 9562 sections 5.6 and 6.10).
+ * Make a UUID with a Gregorian timestamp in "high".  The clock sequence and
+ * the node are random in each identifier, so that they do not reveal the
+ * machine or the session (RFC 9562 sections 5.6 and 6.10).
  */
 static Datum
 gregorian_uuid(int version, uint64 high)
@@ -118,7 +120,10 @@ gregorian_uuid(int version, uint64 high)
 	return uuid_datum(version, high, entropy_bits(UUID_LOW_BITS) | UUID_NODE_MULTICAST);
 }
 
-/* uuid_v1(clock timestamptz DEFAULT NULL) returns uuid: the low ticks first, RFC 9562 section 5.1 */
+/*
+ * uuid_v1(clock timestamptz DEFAULT NULL) returns uuid
+ *	The timestamp begins with its low bits (RFC 9562 section 5.1).
+ */
 PG_FUNCTION_INFO_V1(idgen_uuid_v1);
 Datum
 idgen_uuid_v1(PG_FUNCTION_ARGS)
@@ -126,7 +131,11 @@ idgen_uuid_v1(PG_FUNCTION_ARGS)
 	return gregorian_uuid(1, uuid_v1_high(gregorian_ticks(fcinfo)));
 }
 
-/* uuid_v6(clock) returns uuid: version 1 with the high ticks first, RFC 9562 section 5.6 */
+/*
+ * uuid_v6(clock timestamptz DEFAULT NULL) returns uuid
+ *	Like version 1, but the timestamp begins with its high bits (RFC 9562
+ *	section 5.6).
+ */
 PG_FUNCTION_INFO_V1(idgen_uuid_v6);
 Datum
 idgen_uuid_v6(PG_FUNCTION_ARGS)
@@ -134,7 +143,10 @@ idgen_uuid_v6(PG_FUNCTION_ARGS)
 	return gregorian_uuid(6, gregorian_ticks(fcinfo));
 }
 
-/* lambert_comb(clock) returns uuid: M. Lambert's of 2012, like version 6, but with version 13 */
+/*
+ * lambert_comb(clock timestamptz DEFAULT NULL) returns uuid
+ *	M. Lambert's COMB of 2012, which is like version 6, but has version 13.
+ */
 PG_FUNCTION_INFO_V1(idgen_lambert_comb);
 Datum
 idgen_lambert_comb(PG_FUNCTION_ARGS)

@@ -2,14 +2,16 @@
  * validate.c
  *	  Checking the time of identifiers that clients generate.
  *
- * The server can check whether an identifier's time lies in a window around a
- * clock.  The clock is the server's, or one that was recorded with a late
- * batch.  is_recent_...() returns the result, check_recent_...() returns the
- * identifier or raises 23514, and so do the triggers of check_recent_id.c.
+ * These functions check whether an identifier's time lies in a window around a
+ * clock.  The clock is that of the server, or a time that was recorded with a
+ * batch that arrives late.  is_recent_...() returns the result of the check;
+ * check_recent_...() returns the identifier or raises 23514.  The triggers of
+ * check_recent_id.c perform the same checks.
  *
- * The identifiers of hmac_comb() do not contain the time, but a hash of it.  No
- * message contains an accepted hash, or which part of one is wrong: otherwise, a
- * role that may store identifiers, but may not call hmac_comb(), would learn it.
+ * The identifiers of hmac_comb() do not contain the time, but a hash of it.
+ * No message contains an accepted hash or says which part of a hash is wrong.
+ * Otherwise, a role that may store identifiers, but may not call hmac_comb(),
+ * could learn an accepted hash.
  */
 #include "postgres.h"
 
@@ -23,7 +25,7 @@
 
 #define TOLERANCES	(1 << TOLERANCE | 1 << PAST_TOLERANCE | 1 << FUTURE_TOLERANCE)
 
-/* An instant, and the period of a rule, as text. */
+/* The following functions return an instant, and the period of a rule, as text. */
 static char *
 instant_text(TimestampTz instant)
 {
@@ -39,11 +41,12 @@ period_text(const Rule *rule)
 }
 
 /*
- * Raise 22023 if the window could contain every prefix for some clock.  A window
- * of at most n periods begins and ends within periods, so it can intersect n + 1
- * of them.  With n = cycle - 2, at least one prefix is always refused.  The width
- * is rounded up to whole periods, in unsigned numbers, because two tolerances of
- * almost 2^63 us add up to less than 2^64.
+ * Raise 22023 if, for some clock, the window could contain every prefix.  A
+ * window of the length of n periods can begin and end within a period, so it
+ * can intersect n + 1 periods.  With n = cycle - 2, at least one prefix is
+ * always rejected.  The width is rounded up to whole periods.  It is computed
+ * in unsigned numbers, because two tolerances of almost 2^63 us add up to less
+ * than 2^64.
  */
 static void
 require_window_within_cycle(const Rule *rule)
@@ -103,9 +106,10 @@ prefix_is_in_window(const Rule *rule, const pg_uuid_t *id, const Window *window)
 }
 
 /*
- * Does a twelfth that the window intersects have the prefix of the identifier under
- * one of the rule's keys?  All keys must exist (42704), even if they are not
- * needed, so that the error does not depend on the identifier.
+ * Does a twelfth that the window intersects have the prefix of the identifier
+ * under one of the rule's keys?  A key that does not exist is an error (42704)
+ * even if it is not needed, so that the error does not depend on the
+ * identifier.
  */
 static bool
 hash_is_in_window(const Rule *rule, const pg_uuid_t *id, const Window *window)
@@ -132,7 +136,7 @@ describe_ms(const Rule *rule pg_attribute_unused(), const pg_uuid_t *id, const W
 					instant_text(window->first), instant_text(window->last));
 }
 
-/* A prefix as hexadecimal digits. */
+/* Return a prefix as hexadecimal digits. */
 static char *
 prefix_text(const ShortPrefix *prefix, uint64 value)
 {
@@ -192,13 +196,16 @@ static const Scheme schemes[] = {
 #define COMB		(&schemes[1])
 #define UUID_V7		(&schemes[2])
 
-/* hmac_comb() has a trigger function of its own */
+/* not in the array above, because hmac_comb() has its own trigger function */
 const Scheme hmac_comb_scheme = {
 	"hmac_comb", "keyed COMB", 4, TOLERANCES | 1 << PERIOD | 1 << AREA | 1 << KEY_NAME,
 	require_few_periods, hash_is_in_window, describe_hash, advise_key
 };
 
-/* The scheme that an argument of check_recent_id() names; 42704 if there is none. */
+/*
+ * Return the scheme with this name, which is an argument of check_recent_id().
+ * Raises 42704 if there is none.
+ */
 const Scheme *
 scheme_by_name(const char *name)
 {
@@ -216,8 +223,9 @@ scheme_by_name(const char *name)
 }
 
 /*
- * Set the area, in UTF-8, and the names of the keys from a list that is
- * separated by white space; 22023 if the list is empty or too long.
+ * Set the area, which is in UTF-8, and the names of the keys, which are given
+ * as a list separated by white space.  Raises 22023 if the list is empty or
+ * too long.
  */
 void
 rule_set_keys(Rule *rule, const text *area, const text *key_names)
@@ -244,7 +252,8 @@ rule_set_keys(Rule *rule, const text *area, const text *key_names)
 
 /*
  * Make a rule and check it.  The tolerance applies to both sides of the clock;
- * the past and the future tolerance, if not NULL, override it on one side.
+ * the past and the future tolerance, if not NULL, each override it on one
+ * side.
  */
 Rule
 rule_make(const Scheme *scheme, ShortPrefix prefix, const Interval *tolerance,
@@ -260,7 +269,10 @@ rule_make(const Scheme *scheme, ShortPrefix prefix, const Interval *tolerance,
 	return rule;
 }
 
-/* The first and last instants that a rule accepts at this time.  Raises 22008 if either is out of range. */
+/*
+ * Return the first and the last instant that a rule accepts at this time.
+ * Raises 22008 if either is out of range.
+ */
 Window
 rule_window(const Rule *rule, TimestampTz clock)
 {
@@ -275,9 +287,9 @@ rule_window(const Rule *rule, TimestampTz clock)
 }
 
 /*
- * True if the identifier is of the scheme and its time is in the window.  The
- * version is checked last: hash_is_in_window() must always be called, because it
- * raises an error if one of the rule's keys is missing.
+ * Does the identifier belong to the scheme, and is its time in the window?
+ * The version is checked last: hash_is_in_window() must always be called,
+ * because it raises an error if one of the rule's keys is missing.
  */
 bool
 rule_accepts(const Rule *rule, const pg_uuid_t *id, const Window *window)
@@ -319,9 +331,10 @@ rule_refuse(const Rule *rule, const pg_uuid_t *id, const Window *window, const C
 }
 
 /*
- * The rule and the window from the arguments that follow the identifier:
- * area and key_name if the scheme has a key, tolerance, past_tolerance,
- * future_tolerance, period and prefix_bytes if the scheme has them, clock.
+ * Make a rule and its window from the arguments that follow the identifier.
+ * These are area and key_name (if the scheme has a key), tolerance,
+ * past_tolerance, future_tolerance, period and prefix_bytes (if the scheme has
+ * them), and clock.
  */
 static Rule
 rule_from_arguments(FunctionCallInfo fcinfo, const Scheme *scheme, Window *window)
@@ -388,10 +401,10 @@ check_recent(FunctionCallInfo fcinfo, const Scheme *scheme)
 /*
  * is_recent_short_comb(id uuid, ...), is_recent_comb(id uuid, ...) and
  * is_recent_uuid_v7(id uuid, ...) return boolean
- *	Whether the identifier is of the scheme's version, and contains the prefix or
- *	the time, in whole milliseconds, of an instant from clock - past_tolerance to
- *	clock + future_tolerance.  is_recent_hmac_comb() has the area as second
- *	argument.
+ *	Does the identifier have the version of the scheme, and is its prefix, or
+ *	its time in milliseconds, that of an instant from clock - past_tolerance to
+ *	clock + future_tolerance?  The second argument of is_recent_hmac_comb() is
+ *	the area.
  */
 PG_FUNCTION_INFO_V1(idgen_is_recent_short_comb);
 Datum

@@ -10,15 +10,18 @@
 
 #include "short_prefix.h"
 
-/* A check can accept several keys while one replaces another.  Each has its own KeyedArea. */
+/*
+ * The maximum number of keys of a check, which accepts several keys while one
+ * replaces another.  Each key has its own KeyedArea.
+ */
 #define MAX_RULE_KEYS	8
 
 /* The requirements of a check, except for the clock. */
 typedef struct Rule
 {
 	const struct Scheme *scheme;
-	ShortPrefix prefix;			/* of hmac_comb(): the period only */
-	int			keys;			/* of hmac_comb() */
+	ShortPrefix prefix;			/* only the period, for hmac_comb() */
+	int			keys;			/* for hmac_comb() */
 	const text *key_names[MAX_RULE_KEYS];	/* each is accepted; messages name
 											 * the first */
 	const text *area;			/* in UTF-8 */
@@ -33,7 +36,7 @@ typedef struct Window
 	TimestampTz last;
 } Window;
 
-/* The arguments of a rule, as bits of Scheme.arguments. */
+/* The arguments of a rule.  Scheme.arguments has a bit for each. */
 typedef enum RuleArgument
 {
 	TOLERANCE,
@@ -47,7 +50,7 @@ typedef enum RuleArgument
 
 #define RULE_ARGUMENTS		(KEY_NAME + 1)
 
-/* A scheme of identifiers with a time, and how they contain it. */
+/* A scheme of identifiers that contain a time, and functions that check it. */
 typedef struct Scheme
 {
 	const char *name;			/* of the generator; argument of the trigger */
@@ -57,12 +60,12 @@ typedef struct Scheme
 	void		(*require_width) (const Rule *rule);	/* of the window, or
 														 * NULL */
 	bool		(*is_in_window) (const Rule *rule, const pg_uuid_t *id, const Window *window);
-	/* sentences: why an identifier is not in the window, and how to make one */
+	/* these return sentences for the DETAIL and the HINT */
 	char	   *(*describe) (const Rule *rule, const pg_uuid_t *id, const Window *window);
 	char	   *(*advise) (const Rule *rule);
 } Scheme;
 
-/* The trigger or function that checks, for the fields and hints of its errors */
+/* The trigger or function that performs a check, for the fields and hints of its errors */
 typedef struct Checker
 {
 	const char *name;			/* the error's constraint name */

@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034   # variables of the scripts
 #
-# common.sh: functions of all benchmarks. To be sourced.
+# common.sh: functions for all benchmarks. To be sourced.
 #
 # A benchmark runs on a private cluster (scripts/lib.sh) or, with --server, on the server of the
-# PG* variables, where everything is in the schema idgen_bench. On exit, also when interrupted,
-# the cluster is removed, or the schema and the extension that bench_open created are dropped.
+# PG* variables, where it creates everything in the schema idgen_bench. On exit, even if interrupted,
+# it removes the cluster, or drops the schema and the extension that bench_open created.
 
 BENCH=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source-path=SCRIPTDIR source=../../scripts/lib.sh
@@ -27,11 +27,11 @@ bench_progress() {
     printf '[%d:%02d] %s\n' $((seconds / 60)) $((seconds % 60)) "$*" >&2
 }
 
-# 5000000 as 5,000,000
+# Print 5000000 as 5,000,000.
 bench_number() { sed -E ':a; s/([0-9])([0-9]{3})($|,)/\1,\2\3/; ta' <<<"$1"; }
 
-# Read options with idgen_options. A dash or a dot in the name of an option is an
-# underscore in that of its variable: --age.rates sets age_rates.
+# Read options with idgen_options. A dash or a dot in the name of an option becomes an
+# underscore in the name of its variable: --age.rates sets age_rates.
 bench_options() {
     local names=$1 argument given=()
     shift
@@ -57,14 +57,14 @@ bench_run() {
 
 psql=(psql -X -q -A -t -F ' ' -v ON_ERROR_STOP=1)
 
-# Print the result of a statement, which can take long in bench_psql, and is short in bench_value.
+# Print the result of statements. Use bench_psql for those that can take long, and bench_value for short ones.
 bench_psql() { bench_run "${psql[@]}" "$@"; }
 bench_value() { "${psql[@]}" -c "$1"; }
 
-# Set "processed" to the number of transactions, and "tps" to the number per second.
+# Run pgbench. Sets "processed" to the number of transactions, and "tps" to their number per second.
 bench_pgbench() {
     local log=$bench_scratch/pgbench
-    # the messages of this script, when interrupted, do not go to the log
+    # if this script is interrupted, its own messages must not go to the log
     bench_run bash -c 'exec pgbench -n -M prepared "$@" >"$0" 2>&1' "$log" "$@" ||
         { grep -m 1 error: "$log" >&2 || cat "$log" >&2; return 1; }
     processed=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$log")
@@ -75,8 +75,8 @@ bench_pgbench() {
 bench_close() {
     [ -z "$bench_child" ] || kill "$bench_child" 2>/dev/null
     if [ "$server" = 1 ] && [ -n "$bench_schema" ]; then
-        # End the backends, which do not notice that their clients have ended. This psql runs without the terminal,
-        # because Ctrl-C would end it, too.
+        # Terminate the backends, which do not notice that their clients have exited. This psql runs without the
+        # terminal, because Ctrl-C would end it, too.
         {
             echo "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
                   WHERE application_name = current_setting('application_name') AND pid <> pg_backend_pid();
@@ -88,7 +88,7 @@ bench_close() {
     [ -z "$bench_scratch" ] || rm -rf "$bench_scratch"
 }
 
-# A private cluster is started with these settings, and has a key "default".
+# Open a connection. A private cluster is started with the given settings, and has a key "default".
 bench_open() {
     local where
     if [ "$server" = 0 ]; then
@@ -103,7 +103,7 @@ bench_open() {
     fi
     bench_scratch=$(mktemp -d /tmp/idgen.bench.XXXXXX)
 
-    # the caller's settings, and then those of every benchmark
+    # the caller's settings, followed by those of all benchmarks
     export PGOPTIONS="${PGOPTIONS:-} -c synchronous_commit=off -c client_min_messages=warning\
  -c statement_timeout=0 -c max_parallel_workers_per_gather=0 -c jit=off"
     export PGAPPNAME=idgen_bench_$$

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# functions.sh: measure the time of a call of each generator, check and conversion.
+# functions.sh: measure the time that a call of each generator, check and conversion takes.
 #
 #   bench/lab/functions.sh [OPTION ...]
 #
@@ -8,8 +8,8 @@
 #   --rounds N        rounds, of which the fastest is reported (default 5)
 #   --help            this text
 #
-# The time is net: that of a query with the function, minus that of the same query with pg_backend_pid(), the fastest
-# function, or with a column. Each round measures all functions, so that a busy moment affects all of them.
+# The time of the same query with pg_backend_pid(), the fastest function, or with a column is subtracted. Each round
+# measures all functions, so that a busy moment affects all of them.
 
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh

@@ -1,12 +1,12 @@
--- Time a call of each function, and print a Markdown table. A statement calls a generator :calls
--- times; a function that reads identifiers, once for each row of a table.
+-- Measure the time of a call of each function, and print a Markdown table. A statement calls a generator
+-- :calls times, and a function that reads identifiers once for each row of a table.
 CREATE TABLE idgen_bench.ids AS
     SELECT number, id, id::text AS text, idgen.uuid_to_base(id, 36) AS base_36, idgen.uuid_v7() AS v7
     FROM (SELECT number, idgen.short_comb() AS id FROM generate_series(1, :calls::bigint) number OFFSET 0) made;
 VACUUM ANALYZE idgen_bench.ids;
 CREATE SEQUENCE idgen_bench.numbers CACHE 1;
 
--- The first call of a source is subtracted from the others.
+-- The time of the first call of each source is subtracted from the times of the others.
 CREATE TEMPORARY TABLE calls (number serial, source text, call text, best float8);
 INSERT INTO calls (source, call)
 SELECT format('generate_series(1, %s)', :calls), unnest(ARRAY['pg_backend_pid()', 'gen_random_uuid()',
@@ -23,7 +23,7 @@ SELECT 'idgen_bench.ids', unnest(ARRAY['number', 'id::text', 'text::uuid', 'idge
     'idgen.prefixed_id_from_uuid(''acct'', id)',
     'idgen.uuid_v5(id, ''www.example.com'')', 'idgen.uuid_to_base(id, 36)', 'idgen.uuid_from_base(base_36, 36)']);
 
--- Time each of them in turn, and keep its shortest time in seconds.
+-- Measure each call in turn, and store its shortest time in seconds.
 CREATE FUNCTION pg_temp.time_calls() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     timed record;

@@ -2,8 +2,8 @@
 """Write the report of runs of the laboratory: report.md and the pictures, *.svg.
 
 Reads the files that run.sh wrote to the folders and to the folders in them (measurements.csv, keys.csv, settings.csv,
-touches.csv). Missing files, scenes, keys and metrics are left out, so that an interrupted run has a report, too. The
-same input gives the same output, byte for byte.
+touches.csv). Missing files, scenes, keys and metrics are omitted, so that an interrupted run has a report, too. The
+same input always results in the same output, byte for byte.
 """
 
 import argparse
@@ -21,9 +21,9 @@ from reporting.measurements import METRICS, Run, figure, ratio, short, warn, wit
 # about       how the scene was measured
 # series, x   what the first columns of the tables contain
 # metrics     a table for each of them
-# ratios      pairs of keys, for columns with their ratios, of costs
-# picture     the title of a picture of the WAL by x, with a panel for each series
-# left_out    for a metric, a pattern of series that repeat others: its table leaves them out if it has others
+# ratios      pairs of keys whose ratios of costs are columns of the tables
+# picture     the title of a picture that shows the WAL over x, with a panel for each series
+# left_out    for a metric, a pattern of series that its table omits if it has others, because they repeat those
 Scene = namedtuple("Scene", "heading about series x metrics ratios picture left_out",
                    defaults=["", "", [], [], None, {}])
 TO_RANDOM = [("random", "keyed_comb"), ("keyed_comb", "uuid_v7")]
@@ -128,7 +128,7 @@ def table(head, rows):
 
 
 def tables(run, name):
-    """A table for each metric: a row for each series and x, and a column for each key and ratio."""
+    """Return a table for each metric, with a row for each series and x, and a column for each key and ratio."""
     scene, keys = SCENES[name], run.scene_keys(name)
     series_of = run.series(name)
     places = sorted({(at[2], at[3]) for at in run.values if at[0] == name},
@@ -154,7 +154,7 @@ def tables(run, name):
 
 
 def heat(run):
-    """The panels of the picture of places in the index, and their table."""
+    """Return the panels of the picture of places in the index, and their table."""
     panels = {}
     for key in ("random", "short_comb", "keyed_comb", "uuid_v7"):
         if touches := run.touches.get(key):
@@ -164,7 +164,7 @@ def heat(run):
 
 
 def picture_of(run, name, about):
-    """The title of a picture and its SVG, or None."""
+    """Return the title of a picture and its SVG, or None."""
     scene = SCENES[name]
     if name == "heat":
         title = "Leaf page of the index to which each new row went, in the order of the inserts, by key"
@@ -179,7 +179,7 @@ def picture_of(run, name, about):
 
 
 def machine(settings):
-    """The conditions of a run that most scenes share, by name."""
+    """Return those conditions of a run that most scenes share, by name."""
     version, memory = settings.get("server_version", "").split(), re.fullmatch(r"(\d+) kB", settings.get("memory", ""))
     facts = {"date": settings.get("date"),
              "version": version and f"PostgreSQL {version[0]}",
@@ -191,13 +191,13 @@ def machine(settings):
 
 
 def common_conditions(run):
-    """What machine() returns for most scenes."""
+    """Return the result of machine() for most scenes."""
     counts = Counter(fact for runs in run.settings.values() for settings in runs for fact in machine(settings).items())
     return {name: max((fact for fact in counts if fact[0] == name), key=counts.get)[1] for name, _ in counts}
 
 
 def conditions(run, scene):
-    """The conditions of the runs in which a scene was measured, without the common ones."""
+    """Return the conditions of the runs in which a scene was measured, without the common ones."""
     common, facts = common_conditions(run), []
     for settings in run.settings.get(scene, []):
         of = {name.split(".", 1)[1].replace("_", " "): value

@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
 #
-# run.sh: the laboratory: measure the cost of each kind of primary key.
+# run.sh: run the laboratory, which measures the cost of each kind of primary key.
 #
 #   bench/lab/run.sh [OPTION ...]
 #
 #   --scene NAME,...     by default all: usual, change, age, rates, speed, replay, bulk, delete, tenants, orders, heat
-#   --quick              small sizes
+#   --quick              use small sizes
 #   --keys A,B,...       keys, by their names in keys.txt (default: those of each scene)
 #   --SCENE.SIZE VALUE   a size of sizes.txt, such as --age.rates 20,200
 #   --out FOLDER         write the results there (default bench/lab/report/DATE)
-#   --no-report          only the CSV files
+#   --no-report          write only the CSV files
 #   --help               this text
 #
-# The report describes the scenes. Progress is written to stderr; measurements.csv, keys.csv, settings.csv, touches.csv
-# and a report to the folder. An interrupted run keeps its measurements there. Everything else that a run creates is
-# removed at the end.
+# The report describes the scenes. Progress is written to stderr. The files measurements.csv, keys.csv, settings.csv and
+# touches.csv, and a report, are written to the folder. An interrupted run leaves its measurements there. Everything
+# else that a run creates is removed at the end.
 
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
@@ -34,12 +34,12 @@ for argument; do
     command+=" $argument"
 done
 
-# The lines of a list without comments, with the columns trimmed and separated by |.
+# Print the lines of a list without comments, with the columns trimmed and separated by |.
 list() {
     sed -E ':a; /\\$/ { N; s/ *\\\n *//; ta }; s/^#.*//; /^ *$/d; s/ *\| */|/g; s/ +$//' "$BENCH/$1"
 }
 
-# age.rates is in the variable age_rates
+# the variable of age.rates is age_rates
 sizes=()
 while IFS='|' read -r name full small _; do
     name=${name/./_}
@@ -81,7 +81,7 @@ done
 # Quote a text for a CSV file.
 quoted() { echo "\"${1//\"/\"\"}\""; }
 
-# Print settings.csv: the machine, and the settings on which figures depend.
+# Print settings.csv: the machine, and the settings that affect the figures.
 settings() {
     local name
     echo "name,value"
@@ -96,7 +96,7 @@ settings() {
     done
 }
 
-# This is called with the first measurement, so that no folder lacks measurements.
+# Create the files. Called at the first measurement, so that no folder lacks measurements.
 begin_results() {
     local name
     mkdir -p "$out" || exit 1
@@ -108,7 +108,7 @@ begin_results() {
     echo "scene,key,series,x,repetition,metric,value" >"$out/measurements.csv"
 }
 
-# On exit, also when interrupted: write the report of the measurements.
+# On exit, even if interrupted, write the report of the measurements.
 finish() {
     [ -e "$out/measurements.csv" ] || return 0
     [ "$no_report" = 1 ] || "$BENCH/report.py" "$out" >&2
@@ -120,7 +120,7 @@ finish() {
 ending="interrupted; the measurements so far are in "
 [ "$no_report" = 1 ] || bench_packages=bench
 idgen_at_exit finish
-# No checkpoints but those of the scenes, and WAL as with default settings
+# no checkpoints except those of the scenes, and WAL as with default settings
 bench_open shared_buffers=256MB autovacuum=off checkpoint_timeout=1h max_wal_size=64GB min_wal_size=1GB \
     full_page_writes=on wal_compression=off max_connections=100
 lab_open

@@ -11,7 +11,7 @@
 #include "storage/bufpage.h"
 #include "utils/rel.h"
 
-/* Leaf pages of an index, sampled; NAN for values that are not known. */
+/* Properties of an index, estimated from a sample of its leaf pages; NAN if they are unknown */
 typedef struct LeafSample
 {
 	double		leaf_pages;
@@ -20,7 +20,7 @@ typedef struct LeafSample
 	double		tuple_bytes;	/* of a tuple for one row */
 	double		rebuilt_bytes;	/* the size of the index after REINDEX */
 	double		uuid_version;	/* of all sampled UUIDs, or texts of UUIDs; 0
-								 * if they differ; -1 if a value is no UUID */
+								 * if it differs; -1 if a value is not a UUID */
 } LeafSample;
 
 /* Where the newest rows are in the order of the keys. */
@@ -30,22 +30,22 @@ typedef enum Placement
 	PLACEMENT_ORDERED,			/* one after the other */
 	PLACEMENT_LOCAL,			/* on few leaf pages */
 	PLACEMENT_SCATTERED,		/* anywhere */
-	PLACEMENT_MIXED				/* a part on few leaf pages, a part anywhere */
+	PLACEMENT_MIXED				/* some on few leaf pages, others anywhere */
 } Placement;
 
-/* The leaf pages of the newest rows. */
+/* Properties of the leaf pages of the newest rows */
 typedef struct NewestRows
 {
 	Placement	placement;
 	int			located;		/* rows whose leaf page was found */
-	int			leaf_pages;		/* different leaf pages */
-	double		images;			/* of rows_per_checkpoint rows; NAN: not known */
-	double		image_bytes;	/* of one of them */
-	bool		splits_in_middle;	/* keys in order whose leaf pages are
-									 * split in halves */
+	int			leaf_pages;		/* number of different leaf pages */
+	double		images;			/* for rows_per_checkpoint rows; or NAN */
+	double		image_bytes;	/* mean size of an image */
+	bool		splits_in_middle;	/* the leaf pages of ordered keys are
+									 * split in half */
 } NewestRows;
 
-/* Maximum number of index pages to read when rows are located */
+/* Maximum number of index pages to read for locating rows */
 #define INDEX_PAGES			500
 
 /* Copies of index pages. */
@@ -54,13 +54,13 @@ typedef struct IndexPages
 	Relation	index;
 	int			count;
 	BlockNumber blocks[INDEX_PAGES];
-	Page		pages[INDEX_PAGES]; /* NULL if it was never used */
+	Page		pages[INDEX_PAGES]; /* NULL if the page was never used */
 } IndexPages;
 
-/* Maximum of an argument that is a number of rows */
+/* Maximum value of an argument that is a number of rows */
 #define MAX_ROWS			1e15
 
-/* A leaf page without its header and special space */
+/* The size of a leaf page without its header and special space */
 #define LEAF_BYTES			(BLCKSZ - SizeOfPageHeaderData - MAXALIGN(sizeof(BTPageOpaqueData)))
 
 extern bool copy_page(Relation relation, BlockNumber block,

@@ -27,18 +27,18 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value', DETAIL = format('The value is %s seconds.', round(seconds));
     END IF;
 
-    -- alone, so that the context of its errors is short
+    -- called separately, so that the context of its errors is short
     m := idgen.internal_index_measures(index, rows_per_checkpoint);
     SELECT i.indexrelid, i.indrelid, k.columns, m.rows, m.index_bytes, m.leaf_pages, m.leaf_density,
            m.reindex_saves_bytes, CASE WHEN m.located_rows > 0 THEN least(1, m.newest_leaf_pages / m.leaf_pages) END,
            m.placement, w.images, w.wal,
-           -- a period of keyed_comb() has the rows of an hour at this rate
+           -- a period of keyed_comb() contains the rows of an hour at this rate
            CASE WHEN o.why_not IS NULL AND w.wal > 0
                 THEN (SELECT c.image_bytes_per_row + c.record_bytes_per_row
                       FROM idgen.expected_key_cost('keyed_comb', m.rows, least(rows_per_checkpoint, 1e15),
                                                    least(rows_per_checkpoint * (3600 / seconds), 1e15),
                                                    key_bytes => least(m.tuple_bytes - 8, 1024)::int) c) END,
-           -- an index of so few pages stays in memory, whatever its keys are
+           -- such a small index stays in memory, whatever its keys are
            CASE WHEN m.index_bytes <= 100 * block_bytes THEN NULL
                 WHEN s.other IS NOT NULL
                 THEN format('Index %s serves the same searches; without this one, %s and all of its WAL would be '
@@ -52,9 +52,9 @@ BEGIN
                       WHEN greatest(m.index_bytes - m.reindex_saves_bytes, m.leaf_pages * block_bytes)
                            < 0.5 * m.index_bytes
                       THEN 'Most pages contain no rows any more, and ' || r.saves || ', until as many rows return.'
-                      -- In the long run, random keys fill 69 % of the leaf pages. If rows are also deleted and new keys
-                      -- are inserted between others, they fill 43 to 69 %, depending on the rows of a period and the
-                      -- rows kept.
+                      -- In the long run, leaf pages of random keys are 69 % full. If rows are also deleted, and new
+                      -- keys are inserted between older keys, leaf pages are 43 to 69 % full, depending on the number
+                      -- of rows of a period and on the number of rows kept.
                       WHEN m.leaf_density < CASE
                                WHEN (m.uuid_version IN (0, 4) OR m.placement IN ('local', 'scattered', 'mixed'))
                                     AND pg_stat_get_tuples_deleted(i.indrelid)
@@ -90,9 +90,9 @@ BEGIN
 END $$;
 
 COMMENT ON FUNCTION idgen.index_report(regclass, bigint, interval) IS
-'Size, density and placement of new rows of a B-tree index, or of a table''s primary key, measured on a sample of its '
-'pages. Requires USAGE on the schema and either SELECT on the table or the key columns, or membership in '
-'pg_stat_scan_tables (42501).';
+'The size and density of a B-tree index, or of the index of a table''s primary key, and the placement of new rows in '
+'it, measured on a sample of its pages. Requires USAGE on the schema and either SELECT on the table or the key '
+'columns, or membership in pg_stat_scan_tables (42501).';
 
 CREATE FUNCTION idgen.index_reports(
     min_size bigint DEFAULT 10485760, catalogs boolean DEFAULT false, min_age interval DEFAULT '1 hour',
@@ -105,7 +105,7 @@ CREATE FUNCTION idgen.index_reports(
 )
     RETURNS SETOF record
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE STRICT
-    -- applies to each relation separately
+    -- the limit applies to each relation separately
     SET lock_timeout = '1s'
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -127,7 +127,7 @@ BEGIN
         BEGIN
             index_bytes := pg_relation_size(index_name);
         EXCEPTION WHEN lock_not_available THEN
-            index_bytes := min_size;     -- reported as not read
+            index_bytes := min_size;     -- so that it is reported as not read
         END;
         reported := reported || index_name::oid;
         sizes := sizes || index_bytes;
@@ -157,15 +157,16 @@ BEGIN
         EXCEPTION WHEN OTHERS THEN
             advice := 'not read: ' || SQLERRM;
             unknown_reason := coalesce(unknown_reason, 'the index was not read');
-            RETURN NEXT;     -- with NULL for what is not known
+            RETURN NEXT;     -- with NULL for unknown values
         END;
     END LOOP;
 END $$;
 
 COMMENT ON FUNCTION idgen.index_reports(bigint, boolean, interval) IS
-'The rows of index_report() for all B-tree indexes of the database with at least the given size in bytes, the largest '
-'first, with the WAL that each writes in a day by the server''s statistics, if these are at least min_age old, and '
-'what keyed_comb() would save. For an index that cannot be read, the advice is the reason.';
+'The rows of index_report() for all B-tree indexes of the database that have at least the given size in bytes, the '
+'largest first. Adds the WAL that each index writes per day according to the server''s statistics, if these are at '
+'least min_age old, and the WAL that keyed_comb() would save. For an index that cannot be read, the advice is the '
+'reason.';
 
 CREATE FUNCTION idgen.index_wal(
     from_lsn pg_lsn, to_lsn pg_lsn,
@@ -190,7 +191,7 @@ BEGIN
         RETURN;
     END IF;
 
-    -- The blocks of a record are those of one relation. They are texts such as:
+    -- All blocks of a record belong to one relation. block_ref is a text such as:
     -- blkref #0: rel 1663/5/16802 fork main blk 1 (FPW); hole: ...
     RETURN QUERY EXECUTE format($sql$
         WITH file AS (
@@ -217,7 +218,7 @@ BEGIN
         ORDER BY 4 DESC, 2, 1 NULLS FIRST $sql$, walinspect)
     USING from_lsn, flushed.stop;
 EXCEPTION WHEN internal_error THEN
-    -- the only record may be flushed in part
+    -- the range may end within its only record
     IF flushed.is_all THEN
         RAISE;
     END IF;
@@ -225,7 +226,8 @@ END $$;
 
 COMMENT ON FUNCTION idgen.index_wal(pg_lsn, pg_lsn) IS
 'The WAL that each table and index wrote between two positions, as pg_walinspect reports it. The index is NULL for '
-'what the table itself wrote. The row without a table contains everything else, such as commits and other databases.';
+'the WAL of the table itself. The row without a table contains everything else, such as commits and the WAL of other '
+'databases.';
 
 CREATE FUNCTION idgen.key_plan(
     rows_per_second numeric, retention interval, checkpoint interval DEFAULT '5 minutes', row_bytes int DEFAULT 100,
@@ -243,7 +245,7 @@ DECLARE
     checkpoint_s float8 := extract(epoch FROM checkpoint);
     rows float8 := rate * retention_s;
     per_checkpoint float8 := greatest(rate * checkpoint_s, 1);
-    -- the WAL record of a row of the table: header, reference to the block, and the row
+    -- bytes of the WAL record of a row of the table: header, reference to the block, and row
     row_record int := 55 + row_bytes;
     argument record;
 BEGIN
@@ -266,7 +268,7 @@ BEGIN
     WITH cost AS (
         SELECT s.*, c.images_per_row AS images, c.leaf_density AS density, c.index_bytes AS size,
                c.image_bytes_per_row + c.record_bytes_per_row + row_record AS wal,
-               -- a byte of the index counts as ten bytes of WAL, because it is kept, cached and backed up
+               -- a byte of the index counts as ten bytes of WAL, because it is stored, cached and backed up
                c.image_bytes_per_row + c.record_bytes_per_row + 10 * c.index_bytes / rows AS weight
         FROM (VALUES (1, 'bigint', 'ordered', 8, NULL, 'the number of rows'),
                      (2, 'random', 'random', 16, NULL, 'nothing'),
@@ -289,8 +291,8 @@ BEGIN
 END $$;
 
 COMMENT ON FUNCTION idgen.key_plan(numeric, interval, interval, int) IS
-'What each kind of key is expected to cost a table with the given rate of inserts when it is as old as the retention, '
-'and which is recommended. An argument out of range is an error (22023).';
+'The expected cost of each kind of key for a table with the given rate of inserts, once the table is as old as the '
+'retention, and whether the kind is recommended. An argument out of range is an error (22023).';
 
 CREATE FUNCTION idgen.expected_key_cost(
     kind text, index_rows float8, rows_per_checkpoint float8, rows_per_period float8 DEFAULT NULL,
@@ -303,16 +305,15 @@ CREATE FUNCTION idgen.expected_key_cost(
 
 COMMENT ON FUNCTION idgen.expected_key_cost(text, float8, float8, float8, int, int, float8) IS
 'The full-page images, their bytes, and the bytes of WAL records that an insert is expected to write for a B-tree '
-'index on a key of the given kind (random, ordered, short_comb or keyed_comb), and the leaf density (0 to 1) and the '
-'size that the index is expected to have. An argument out of range is an error (22023), and so is an unknown kind '
-'(42704).';
+'index on a key of the given kind (random, ordered, short_comb or keyed_comb). Also, the expected leaf density (0 to '
+'1) and size of the index. An argument out of range is an error (22023), and so is an unknown kind (42704).';
 
 CREATE FUNCTION idgen.internal_key_reason(index oid, rows float8, uuid_version float8) RETURNS text
     LANGUAGE SQL STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
-        -- Why another default cannot change where new rows are inserted. The first column must be a key of this table,
-        -- unique alone or with a time.
+        -- The reason why another default cannot change where new rows are inserted, or NULL if it can. For that, the
+        -- first column must be a key of this table, unique alone or together with a time.
         SELECT CASE
             WHEN (rows > 0) IS NOT TRUE OR uuid_version IS NULL THEN 'the sample contains no keys'
             WHEN uuid_version < 0 THEN 'its first column contains other values than UUIDs'
@@ -327,7 +328,7 @@ CREATE FUNCTION idgen.internal_key_reason(index oid, rows float8, uuid_version f
                            SELECT FROM pg_attribute b JOIN pg_type t ON t.oid = b.atttypid
                            WHERE b.attrelid = u.indexrelid AND b.attnum = 2 AND t.typcategory = 'D')))
             THEN 'its first column is not unique, alone or with a time'
-            -- versions 6 and 7 are ordered, even if they were loaded in another order
+            -- versions 6 and 7 are ordered, even if the rows were loaded in another order
             WHEN uuid_version IN (6, 7) THEN format('its keys are UUIDs of version %s, which are ordered', uuid_version)
             WHEN uuid_version IN (3, 5)
             THEN format('its keys are UUIDs of version %s, which are computed from names', uuid_version) END
@@ -343,7 +344,7 @@ CREATE FUNCTION idgen.internal_new_defaults(index oid) RETURNS text
     LANGUAGE SQL STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
-        -- the area is the name of the table, or of the one whose partition it is
+        -- the area is the name of the table or, for a partition, of the partitioned table
         SELECT format('idgen.keyed_comb(%L)%2$s or idgen.uuid_v7()%2$s', c.relname,
                       CASE WHEN t.typcategory = 'S' THEN '::text' END)
         FROM pg_index i JOIN pg_class c ON c.oid = coalesce(pg_partition_root(i.indrelid), i.indrelid)
@@ -357,9 +358,9 @@ CREATE FUNCTION idgen.internal_index_instead(index oid) RETURNS oid
     LANGUAGE SQL STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
-        -- The index (b) that makes another one (a) superfluous. It enforces what a enforces. Its columns begin with the
-        -- columns of a, or it is unique and a begins with its columns. Of two indexes that make each other superfluous,
-        -- only the one of the lower rank is.
+        -- Find an index b that makes the given index a superfluous. It enforces everything that a enforces. Its columns
+        -- begin with the columns of a; or it is unique, and the columns of a begin with its columns. If two indexes
+        -- make each other superfluous, only the one of lower rank is superfluous.
         WITH plain AS (
             SELECT i.*, r.is_referenced,
                    ARRAY[i.indisunique::int, i.indisprimary::int, r.is_referenced::int, r.has_constraint::int,
@@ -402,13 +403,13 @@ CREATE FUNCTION idgen.internal_rates(
 DECLARE
     version int := current_setting('server_version_num');
     checkpoints float8;
-    counted_since timestamptz;                              -- start of the counts of checkpoints; since: of rows
+    counted_since timestamptz;                              -- start of counting checkpoints; "since": rows
 BEGIN
     EXECUTE CASE WHEN version >= 180000 THEN 'SELECT num_done, stats_reset FROM pg_stat_checkpointer'
                  WHEN version >= 170000 THEN 'SELECT num_timed + num_requested, stats_reset FROM pg_stat_checkpointer'
                  ELSE 'SELECT checkpoints_timed + checkpoints_req, stats_reset FROM pg_stat_bgwriter' END
     INTO checkpoints, counted_since;
-    -- statistics that were never reset began when the others did
+    -- the statistics of a database that were never reset began with the others
     SELECT coalesce(d.stats_reset, least(counted_since, a.stats_reset, w.stats_reset)) INTO since
     FROM pg_stat_database d, pg_stat_archiver a, pg_stat_wal w WHERE d.datname = current_database();
     checkpoint := make_interval(secs => least(31557600,
@@ -439,7 +440,7 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value', DETAIL = format('It is %s, and the end is %s.', stop, wal_end),
                   HINT = 'FFFFFFFF/FFFFFFFF is the end.';
     END IF;
-    -- wait for the WAL of asynchronous commits; the last page may be unwritten if it has only its header, of 40 bytes
+    -- wait for the WAL of asynchronous commits; the last page may stay unwritten if it contains only a 40-byte header
     WHILE NOT pg_is_in_recovery() LOOP
         flushed := pg_current_wal_flush_lsn();
         EXIT WHEN stop - flushed <= 40;

@@ -2,14 +2,15 @@
  * index_report.c
  *	  The measurements of index_report().
  *
- * The report must not disturb a server in use.  It reads at most 2,000 pages of
- * the index and its table, takes only the locks of a SELECT, locks a page while
- * it copies it, can be canceled between any two pages, and writes nothing.
+ * The report must not disturb a busy server.  It reads at most 2,000 pages of
+ * the index and its table, and locks each page only while it copies it.  It
+ * takes only the locks of a SELECT, writes nothing, and can be canceled
+ * between any two pages.
  *
- * It runs no code of the index's owner as the caller.  Therefore, it compares
- * keys by built-in functions only.  Whether the index has a predicate or
- * expressions is read from pg_index, because the relation cache would fold
- * their constants and thus call functions.
+ * It must not execute code of the index's owner with the privileges of the
+ * caller.  Therefore, it compares keys only with built-in functions.  It reads
+ * from pg_index whether the index has a predicate or expressions, because the
+ * relation cache would fold their constants, and thereby call functions.
  */
 #include "postgres.h"
 
@@ -37,7 +38,7 @@
 
 #include "advisor.h"
 
-/* from version 18 on, pg_get_loaded_modules() shows name and version */
+/* since version 18, pg_get_loaded_modules() returns the name and the version */
 #ifdef PG_MODULE_MAGIC_EXT
 PG_MODULE_MAGIC_EXT(.name = "idgen_advisor",.version = "0.9.0");
 #else
@@ -45,12 +46,12 @@ PG_MODULE_MAGIC;
 #endif
 
 /*
- * The WAL record of an insert into a leaf page, without the tuple: record
- * header, block reference, short data header, offset number.
+ * The size of the WAL record of an insert into a leaf page, without the tuple:
+ * record header, block reference, short data header, offset number.
  */
 #define INSERT_RECORD_BYTES	(SizeOfXLogRecord + 20 + 2 + 2)
 
-/* Tuples that splits move and log again, per inserted tuple */
+/* The number of tuples that splits move and log again, per inserted tuple */
 #define RANDOM_MOVES	(0.5 / M_LN2)
 #define MIDDLE_MOVES	1.0
 #define ORDERED_MOVES	(1.0 / 9)
@@ -64,9 +65,10 @@ static const char *const placement_names[] = {
 };
 
 /*
- * The report requires SELECT on the table or on all key columns, without a
- * policy that hides rows, or the rights of a monitoring role.  SELECT on the
- * columns is not sufficient if the index has expressions or a predicate.
+ * The caller must be a member of pg_stat_scan_tables, or must have SELECT on
+ * the table or on all key columns, without a policy that hides rows.  SELECT
+ * on the key columns is not sufficient if the index has expressions or a
+ * predicate.
  */
 static void
 require_rights(Relation table, Relation index)
@@ -99,7 +101,7 @@ require_rights(Relation table, Relation index)
 				 errhint("Members of pg_stat_scan_tables can report on the index.")));
 }
 
-/* Open a relation; 42P01 if it does not exist or was dropped concurrently. */
+/* Open a relation.  Raises 42P01 if it does not exist or was dropped concurrently. */
 static Relation
 open_relation(Oid relid)
 {
@@ -113,8 +115,8 @@ open_relation(Oid relid)
 }
 
 /*
- * Open an index and its table.  As for all other commands, the caller must have
- * USAGE on the schema, and the table is locked first.
+ * Open an index and its table.  As in other commands, the caller must have
+ * USAGE on the schema, and the table is locked before the index.
  */
 static Relation
 open_index(Oid relid, Relation *table)
@@ -138,7 +140,7 @@ open_index(Oid relid, Relation *table)
 }
 
 /*
- * Raise an error if the index cannot be read.  ReadBufferExtended() refuses
+ * Raise an error if the index cannot be read.  ReadBufferExtended() rejects
  * the temporary indexes of other sessions.
  */
 static void
@@ -164,7 +166,7 @@ require_readable(Relation index)
 				 errhint("Wait until the index is built, or run REINDEX.")));
 }
 
-/* The row of internal_index_measures(), with NULL for unknown values. */
+/* Make the row of internal_index_measures(), with NULL for unknown values. */
 static Datum
 make_measures(FunctionCallInfo fcinfo, Relation index, const LeafSample *sample,
 			  const NewestRows *newest, double rows_per_checkpoint)
@@ -205,7 +207,7 @@ make_measures(FunctionCallInfo fcinfo, Relation index, const LeafSample *sample,
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values, nulls));
 }
 
-/* The index of a table's primary key; for any other relation, the relation itself. */
+/* Return the index of a table's primary key or, for any other relation, the relation itself. */
 static Oid
 index_of(Oid relid)
 {

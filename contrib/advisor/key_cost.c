@@ -1,10 +1,11 @@
 /*
  * key_cost.c
- *	  A model of what an insert writes for an index on a key of some kind.
+ *	  A model of the WAL that an insert writes for an index on a given kind of
+ *	  key.
  *
  * The model counts the pages whose first change after a checkpoint writes a
- * full-page image.  docs/performance.md explains it, and t/003_zoo.pl compares it
- * with measurements.
+ * full-page image.  docs/performance.md explains the model, and t/003_zoo.pl
+ * compares it with measurements.
  */
 #include "postgres.h"
 
@@ -18,11 +19,14 @@
 
 #include "advisor.h"
 
-/* WAL records of an insert, without its tuple, and of a split, without the tuples that it moves */
+/*
+ * Sizes of the WAL records of an insert, without its tuple, and of a split,
+ * without the tuples that it moves
+ */
 #define INSERT_BYTES		48
 #define SPLIT_BYTES			104
 
-/* After this many keys of a twelfth, keyed_comb() makes runs of as many keys */
+/* After this many keys in a twelfth, keyed_comb() generates runs of this many keys */
 #define RUN_KEYS			8192
 
 typedef enum KeyKind
@@ -41,18 +45,18 @@ typedef struct KeyModel
 	KeyKind		kind;
 	double		rows;			/* at the checkpoint */
 	double		inserts;		/* until the next checkpoint */
-	double		period_rows;	/* of a period of a COMB */
-	double		prefixes;		/* of a cycle of a short COMB */
+	double		period_rows;	/* in a period of a COMB */
+	double		prefixes;		/* in a cycle of a short COMB */
 	double		rows_in_cycle;
 	double		tuple_bytes;
 	double		item_bytes;		/* with the line pointer */
-	double		capacity;		/* of a full leaf, without its high key */
+	double		capacity;		/* tuples in a full leaf, without a high key */
 
 	/* the index */
-	double		older_rows;		/* of one prefix, from previous cycles */
-	double		near_rows;		/* rows among which the first new ones go */
+	double		older_rows;		/* with one prefix, from previous cycles */
+	double		near_rows;		/* rows among which the first are inserted */
 	bool		at_end;			/* are the new keys the greatest? */
-	double		kept;			/* fill of a leaf by splits, 0 to 1 */
+	double		kept;			/* fill of a leaf after splits, 0 to 1 */
 	double		moved;			/* fraction of its rows that a split moves */
 	double		leaves;
 	double		leaf_rows;
@@ -61,7 +65,7 @@ typedef struct KeyModel
 
 #define INT_ARGUMENT(n, standard)	(PG_ARGISNULL(n) ? (standard) : PG_GETARG_INT32(n))
 
-/* The value, or an error (22023) if it is out of range. */
+/* Return the value.  Raises 22023 if it is out of range. */
 static double
 in_range(const char *name, double value, double low, double high)
 {
@@ -86,7 +90,7 @@ kind_argument(const char *name)
 			 errhint("The kinds are random, ordered, short_comb and keyed_comb.")));
 }
 
-/* The arguments of COMBs; other kinds ignore them. */
+/* Read the arguments of COMBs with periods, which other kinds of keys ignore. */
 static void
 read_period(FunctionCallInfo fcinfo, KeyModel *model)
 {
@@ -126,12 +130,12 @@ read_arguments(FunctionCallInfo fcinfo)
 }
 
 /*
- * The fraction of the leaves that is filled.  Leaves of random keys, and of
+ * Return the filled fraction of the leaves.  Leaves of random keys, and of
  * prefixes with many rows, are between half full and full.  Keys in ascending
- * order fill leaves up to the fillfactor at the end of the index, and by half
- * elsewhere.  So do prefixes with fewer rows than half a leaf.  Leaves of
- * keyed COMBs are up to a tenth emptier if a twelfth of a period has only a
- * part of the rows of a leaf (measured).
+ * order fill leaves up to the fillfactor at the end of the index, and half of
+ * each leaf elsewhere.  So do prefixes with fewer rows than half a leaf.  If a
+ * twelfth of a period has fewer rows than a leaf, the leaves of keyed COMBs
+ * are up to a tenth emptier than those of random keys (measured).
  */
 static double
 filled_part(const KeyModel *model, bool ascends)
@@ -139,7 +143,7 @@ filled_part(const KeyModel *model, bool ascends)
 	double		at_end = BTREE_DEFAULT_FILLFACTOR / 100.0;
 	double		distance;
 
-	/* fraction of the rows that are before those of older cycles */
+	/* fraction of the rows that come before those of older cycles */
 	double		before = Min(model->rows_in_cycle / model->rows, 1);
 
 	if (model->kind == KIND_KEYED_COMB)
@@ -152,7 +156,7 @@ filled_part(const KeyModel *model, bool ascends)
 	return model->at_end ? at_end : 1 / (before / 0.5 + (1 - before) / at_end);
 }
 
-/* Compute the numbers of leaves and pages, and what a split keeps and moves. */
+/* Compute the numbers of leaves and pages, and the fractions that a split keeps and moves. */
 static void
 fill_leaves(KeyModel *model)
 {
@@ -183,7 +187,7 @@ fill_leaves(KeyModel *model)
 	}
 }
 
-/* The expected number of pages that changes at random places hit. */
+/* Return the expected number of different pages that are hit by changes at random places. */
 double
 distinct_pages(double pages, double changes)
 {
@@ -191,10 +195,10 @@ distinct_pages(double pages, double changes)
 }
 
 /*
- * The images for near_inserts rows, except the first, which are inserted among
- * near_rows, and for the other rows, which are inserted among later_rows.  A
- * row that is the last one of a leaf also changes the next leaf and the page
- * above.
+ * Return the expected number of images.  Of the new rows, near_inserts rows
+ * are inserted among near_rows; the first of these is not counted.  The other
+ * new rows are inserted among later_rows.  A row that becomes the last row of
+ * a leaf also changes the next leaf and the page above.
  */
 static double
 images_among(const KeyModel *model, double near_inserts, double later_rows)
@@ -209,9 +213,9 @@ images_among(const KeyModel *model, double near_inserts, double later_rows)
 }
 
 /*
- * The keys of a period are inserted among keys with the same prefix: those of
- * the period from before the checkpoint, except for the last leaf, and those
- * of previous cycles.
+ * The keys of a period are inserted among older keys with the same prefix.
+ * These are the keys of the period that were inserted before the checkpoint,
+ * except for the last leaf, and the keys of previous cycles.
  */
 static double
 short_comb_images(KeyModel *model)
@@ -225,10 +229,10 @@ short_comb_images(KeyModel *model)
 }
 
 /*
- * At the checkpoint, the present twelfth of a period has half of its rows, or
- * half a run.  Each other twelfth begins on a random leaf of its period, and
- * half of the period's rows are older than the checkpoint.  Each period begins
- * on a random leaf of the index.
+ * The model assumes that, at the checkpoint, the present twelfth of a period
+ * has half of its rows, or half a run.  Each other twelfth begins on a random
+ * leaf of its period, and half of the rows of the period are older than the
+ * checkpoint.  Each period begins on a random leaf of the index.
  */
 static double
 keyed_comb_images(const KeyModel *model)
@@ -247,10 +251,10 @@ keyed_comb_images(const KeyModel *model)
 }
 
 /*
- * The images of the rows between two checkpoints.  The first split changes the
- * page above and the next leaf; in each period of a keyed COMB, one of these has
- * an image in half of the cases.  Pages that were created after the checkpoint
- * need none.
+ * Return the expected number of images for the rows between two checkpoints.
+ * The first split changes the page above and the next leaf.  In each period of
+ * a keyed COMB, one of these two pages already has an image in half of the
+ * cases.  Pages that were created after the checkpoint need no image.
  */
 static double
 images_of(KeyModel *model)
@@ -293,8 +297,8 @@ idgen_expected_key_cost(PG_FUNCTION_ARGS)
 	images = images_of(&model) / model.inserts;
 
 	/*
-	 * with splits at random, an insert finds a leaf 0.5 / ln(2) full on
-	 * average, and the last leaf half full
+	 * If pages are split at random, an insert finds its leaf 0.5 / ln(2) full
+	 * on average.  The last leaf is half full on average.
 	 */
 	share = model.at_end && model.near_rows < model.leaf_rows ? 0.5 : 0.5 / M_LN2;
 	values[0] = Float8GetDatum(images);

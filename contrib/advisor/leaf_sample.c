@@ -2,8 +2,9 @@
  * leaf_sample.c
  *	  A sample of the leaf pages of a B-tree index.
  *
- * Pages are read in equal steps over the whole file, each under a share lock
- * while it is copied.  An index of at most SAMPLED_PAGES pages is read entirely.
+ * Pages are read in equal steps over the whole file.  Each page is locked in
+ * share mode while it is copied.  An index of at most SAMPLED_PAGES pages is
+ * read entirely.
  */
 #include "postgres.h"
 
@@ -28,7 +29,7 @@
 
 #define UUID_TEXT_BYTES		36
 
-/* Counts of the sampled leaf pages */
+/* Sums over the sampled leaf pages */
 typedef struct LeafCounts
 {
 	int			leaves;
@@ -36,10 +37,10 @@ typedef struct LeafCounts
 	double		free_space;
 	double		rows;
 	double		tuples;
-	double		tuple_bytes;	/* if each had one row */
+	double		tuple_bytes;	/* if each tuple had one row */
 } LeafCounts;
 
-/* The value of a hexadecimal digit in lower case, or -1. */
+/* Return the value of a hexadecimal digit in lower case, or -1. */
 static int
 hex_value(char digit)
 {
@@ -64,7 +65,7 @@ is_canonical_uuid(const char *digits, Size length)
 	return true;
 }
 
-/* The version of a UUID of RFC 9562, or 0 for another one, or NO_UUID. */
+/* Return the version of a UUID, 0 if its variant is not that of RFC 9562, or NO_UUID. */
 static int
 version_of(Datum value, Oid type)
 {
@@ -79,7 +80,7 @@ version_of(Datum value, Oid type)
 	return hex_value(digits[19]) >> 2 == UUID_VARIANT_RFC ? hex_value(digits[14]) : 0;
 }
 
-/* Count the version of the value in the first column. */
+/* Update uuid_version for the value in the first column. */
 static void
 count_version(Relation index, IndexTuple item, Oid type, LeafSample *sample)
 {
@@ -96,7 +97,7 @@ count_version(Relation index, IndexTuple item, Oid type, LeafSample *sample)
 		sample->uuid_version = Min(Min(sample->uuid_version, version), 0);
 }
 
-/* The bytes of a tuple without the list of its rows. */
+/* Return the size of a tuple without the list of its rows. */
 static Size
 key_tuple_size(IndexTuple item)
 {
@@ -110,7 +111,7 @@ count_leaf(Relation index, Page page, Oid type, LeafSample *sample, LeafCounts *
 	PageHeader	header = (PageHeader) page;
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
 
-	/* the same counts as in pgstatindex() */
+	/* computed as in pgstatindex() */
 	counts->leaves++;
 	counts->space += header->pd_special - SizeOfPageHeaderData;
 	counts->free_space += PageGetFreeSpace(page);
@@ -131,9 +132,9 @@ count_leaf(Relation index, Page page, Oid type, LeafSample *sample, LeafCounts *
 }
 
 /*
- * The size of the index after REINDEX.  REINDEX fills each leaf until its free
- * space is that of the fillfactor, which on average leaves another half tuple
- * free.  It does not enlarge posting list tuples.
+ * Estimate the size of the index after REINDEX.  REINDEX fills each leaf up to
+ * the fillfactor, but on average leaves the space of another half tuple free.
+ * It does not enlarge posting list tuples.
  */
 static double
 rebuilt_size(Relation index, const LeafSample *sample)
@@ -173,7 +174,7 @@ sample_leaves(Relation index)
 	if (type != UUIDOID && type != TEXTOID && type != VARCHAROID && type != BPCHAROID)
 		sample.uuid_version = NO_UUID;
 
-	/* an empty index must be readable, too */
+	/* read the metapage, so that an empty index raises the same errors */
 	if (blocks > 0)
 		copy_page(index, BTREE_METAPAGE, strategy, page);
 

@@ -1,20 +1,21 @@
 /*
  * newest_rows.c
- *	  The leaf pages of a table's newest rows.  They show where new rows are
- *	  inserted, and how many pages these change.
+ *	  The leaf pages of a table's newest rows, from which the report infers
+ *	  where new rows are inserted, and how many pages they change.
  *
- * The newest rows are those with the youngest inserting transactions among the
- * rows at the end of the table, and on blocks sampled from the rest, where
- * rows may have filled the space of deleted ones.  A row version that an
- * UPDATE made is not a new row.
+ * The newest rows are those that the youngest transactions have inserted.
+ * They are searched for at the end of the table and on blocks sampled from the
+ * rest of the table, where new rows may have filled the space of deleted rows.
+ * A row version that was created by an UPDATE is not a new row.
  *
- * Pages are copied and read without a snapshot, so that there are no predicate
- * locks.  Whether a row is visible does not matter, because an inserted row
- * has changed its leaf page even if it was deleted or rolled back.  The leaf
- * page of a row is found in copies of the inner pages above it.
+ * Pages are copied and read without a snapshot, and therefore without
+ * predicate locks.  Whether a row is visible does not matter, because an
+ * inserted row has changed its leaf page even if it was later deleted or
+ * rolled back.  The leaf page of a row is found by a descent through copies of
+ * the inner pages.
  *
- * The number of pages read is limited.  If the limit is reached, fewer rows
- * are located, beginning with the newest.
+ * The number of pages read is limited.  If the limit is reached, only the
+ * newest of these rows are located.
  */
 #include "postgres.h"
 
@@ -32,43 +33,56 @@
 
 #include "advisor.h"
 
-/* The blocks of the table that are read, at its end and elsewhere */
+/*
+ * Maximum and minimum number of blocks read at the end of the table, and
+ * number of blocks sampled elsewhere
+ */
 #define LAST_BLOCKS			300
 #define LEAST_LAST_BLOCKS	32
 #define SAMPLED_BLOCKS		100
 
-/* The maximum number of newest rows that are looked up in the index */
+/* Maximum number of newest rows that are looked up in the index */
 #define NEWEST_ROWS			2000
 
 /* Rows with a longer key are ignored. */
 #define MAX_READ_KEY_BYTES	2000
 
-/* With fewer rows, or fewer newest rows, no placement is determined. */
+/* No placement is determined for a table with fewer rows, or with fewer newest rows. */
 #define LEAST_TABLE_ROWS	1000
 #define LEAST_ROWS			100
 
-/* The newest rows are at most 1/SHARE_OF_ROWS of all rows, or LEAST_ROWS. */
+/* At most 1/SHARE_OF_ROWS of all rows, but at least LEAST_ROWS, are considered newest rows. */
 #define SHARE_OF_ROWS		10
 
 /* The bits of an offset number in a path. */
 #define OFFSET_BITS			12
 
-/* Random rows on half as many leaf pages hardly differ from a larger number. */
+/*
+ * The number of newest rows that are evaluated is at most 1/SHARE_OF_LEAVES of
+ * the number of leaf pages, but at least LEAST_ROWS.  A larger number would
+ * hardly change the result for random keys.
+ */
 #define SHARE_OF_LEAVES		2
 
-/* Limits of placements, see place() */
+/* Limits between the placements; place() uses them */
 #define ORDERED_CORRELATION	0.9
 #define ORDERED_LEAVES		2
 #define LOCAL_SHARE			0.4
 #define SCATTERED_SHARE		0.8
 
-/* If the rows are on at most this many leaf pages, their order on the pages is read, too. */
+/*
+ * If the newest rows are on at most this many leaf pages, their order within
+ * the pages is read, too.
+ */
 #define FEW_LEAVES			20
 
 /* The number of newest rows whose leaf pages are read to measure images. */
 #define MEASURED_ROWS		100
 
-/* Above this share of the newest rows in sampled blocks, rows fill the space of deleted ones. */
+/*
+ * If more than this share of the newest rows is on sampled blocks, new rows
+ * fill the space of deleted rows.
+ */
 #define FILLING_SHARE		0.1
 
 /* A row that was inserted. */
@@ -87,10 +101,10 @@ typedef struct NewRows
 {
 	NewRow	   *rows;
 	int			count;
-	double		per_sampled;	/* rows that a sampled one represents */
+	double		per_sampled;	/* rows that a sampled row represents */
 } NewRows;
 
-/* The index tuple of a row, or NULL if its key is long or stored elsewhere. */
+/* Return the index tuple of a row, or NULL if its key is long, compressed, or stored elsewhere. */
 static IndexTuple
 index_tuple_of(Relation index, Relation table, HeapTuple row)
 {
@@ -122,7 +136,10 @@ index_tuple_of(Relation index, Relation table, HeapTuple row)
 	return item;
 }
 
-/* Add the inserted rows of a block.  Until all rows are read, their ages are transaction ids. */
+/*
+ * Add the inserted rows of a block.  At first, the age of a row is its
+ * transaction id; find_new_rows() converts it.
+ */
 static void
 collect_rows(Relation index, Relation table, BlockNumber block, bool is_sampled,
 			 BufferAccessStrategy strategy, NewRows *rows)
@@ -160,7 +177,7 @@ collect_rows(Relation index, Relation table, BlockNumber block, bool is_sampled,
 	}
 }
 
-/* The youngest first; rows of the same transaction from the end of the table. */
+/* Sort the youngest rows first, and rows of the same transaction from the end of the table. */
 static int
 compare_ages(const void *one, const void *other)
 {
@@ -192,7 +209,7 @@ find_new_rows(Relation index, Relation table, int limit)
 		collect_rows(index, table, (uint64) rest * i / pages, rest > SAMPLED_BLOCKS, strategy, &rows);
 	FreeAccessStrategy(strategy);
 
-	/* all rows are older than the transaction that would begin now */
+	/* ages count from the next transaction, which is younger than all rows */
 	next = ReadNextTransactionId();
 	for (int i = 0; i < rows.count; i++)
 		rows.rows[i].age = next - rows.rows[i].age;
@@ -209,7 +226,7 @@ locate(IndexPages *pages, NewRow *row)
 	OffsetNumber offset;
 
 	row->leaf = meta ? meta->btm_fastroot : P_NONE;
-	/* if a page was split after its parent was copied, its left half counts */
+	/* if a page was split after its parent was copied, use its left half */
 	for (uint32 level = meta ? meta->btm_fastlevel : 0; level > 0; level--)
 	{
 		page = get_page(pages, row->leaf);
@@ -233,7 +250,7 @@ compare_paths(const void *one, const void *other)
 	return a->path > b->path ? 1 : -1;
 }
 
-/* The given number of newest rows, in the order of their leaf pages. */
+/* Return the given number of newest rows, sorted by their leaf pages. */
 static NewRow **
 sort_by_leaf(const NewRows *rows, int count)
 {
@@ -246,9 +263,9 @@ sort_by_leaf(const NewRows *rows, int count)
 }
 
 /*
- * The number of groups of the newest rows' leaf pages.  Leaf pages that are up
- * to a distance apart are in the same group; with a distance of 0, each leaf
- * page is a group.
+ * Return the number of groups of the newest rows' leaf pages.  Leaf pages that
+ * are at most the given distance apart are in the same group.  If the distance
+ * is 0, each leaf page is a group.
  */
 static int
 count_leaves(const NewRows *rows, int count, int distance)
@@ -263,8 +280,9 @@ count_leaves(const NewRows *rows, int count, int distance)
 }
 
 /*
- * The absolute correlation between the order of the newest rows in the index
- * and their age.  Rows at the same place get the mean of their ranks.
+ * Return the absolute value of the correlation between the order of the newest
+ * rows in the index and their age.  Rows at the same place in the index get
+ * the mean of their ranks.
  */
 static double
 correlation(const NewRows *rows, int count)
@@ -296,9 +314,9 @@ correlation(const NewRows *rows, int count)
 }
 
 /*
- * Measure the mean size of the images of the newest rows' leaf pages, and
- * whether all of these pages are split in halves, as those of a single-column
- * index are except at its end.
+ * Determine the mean size of the images of the newest rows' leaf pages, and
+ * whether all of these pages are split in half.  In an index on a single
+ * column, all leaf pages except the last are split in half.
  */
 static void
 measure_leaves(const NewRows *rows, IndexPages *pages, NewestRows *newest)
@@ -313,7 +331,7 @@ measure_leaves(const NewRows *rows, IndexPages *pages, NewestRows *newest)
 	{
 		Page		page;
 
-		/* a page has one image, however many rows are inserted on it */
+		/* a page has one image, even if several rows are inserted on it */
 		if (i > 0 && sorted[i]->leaf == sorted[i - 1]->leaf)
 			continue;
 		page = get_leaf(pages, sorted[i]->leaf);
@@ -329,11 +347,12 @@ measure_leaves(const NewRows *rows, IndexPages *pages, NewestRows *newest)
 }
 
 /*
- * n random rows are on a fraction 1 - exp(-n / leaf_pages) of all leaf pages.
- * The placement depends on the number of leaf pages of the newest rows,
- * relative to that fraction, and on whether the leaf pages ascend or descend
- * with the age of the rows.  Keys that ascend between older ones are on more
- * leaf pages than they fill, and are not called ordered.
+ * Determine the placement of the newest rows.  If they were at random places,
+ * n rows would be on a fraction 1 - exp(-n / leaf_pages) of all leaf pages.
+ * The placement depends on how many leaf pages they are on, relative to that
+ * expectation, and on whether the leaf pages ascend or descend with the age of
+ * the rows.  Keys that ascend between older keys are on more leaf pages than
+ * they fill, and their placement is not called ordered.
  */
 static Placement
 place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,
@@ -358,8 +377,9 @@ place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,
 		all += rows->rows[i].is_sampled ? rows->per_sampled : 1;
 
 	/*
-	 * if keys ascend in many places, only a larger number of rows has several
-	 * rows in each place, or shows that the places are in no order
+	 * If keys ascend in many places, "count" rows may be too few.  All
+	 * located rows are more likely to include several rows of each place, and
+	 * to reveal that the places are in no order.
 	 */
 	share = Min(share, all_leaves / distinct_pages(sample->leaf_pages, rows->count));
 	if (correlation(rows, count) >= ORDERED_CORRELATION ||
@@ -372,19 +392,20 @@ place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,
 	}
 	if (share >= SCATTERED_SHARE)
 		return PLACEMENT_SCATTERED;
-	/* a few of all new rows would be on too many leaf pages */
+	/* the few located rows are on too many leaf pages for their number */
 	if (sampled > FILLING_SHARE * count)
 		return PLACEMENT_UNKNOWN;
 	return share < LOCAL_SHARE ? PLACEMENT_LOCAL : PLACEMENT_MIXED;
 }
 
 /*
- * The expected full-page images for the rows of a checkpoint interval.  A leaf
- * page that a split created needs none, but a split also changes the page above
- * and the next leaf page.  In a fraction groups / leaves of the splits, the next
- * leaf page is outside the group and needs another image.  If there are more
- * rows than were located, the number of leaf pages is extrapolated by a power
- * law, with the exponent from half of the newest rows to all of them.
+ * Return the expected number of full-page images for the rows of a checkpoint
+ * interval.  A leaf page that was created by a split needs no image, but a
+ * split also changes the page above and the next leaf page.  In a fraction
+ * groups / leaves of the splits, the next leaf page is outside the group and
+ * needs another image.  If more rows are inserted than were located, the
+ * number of leaf pages is extrapolated by a power law.  Its exponent is
+ * derived from the numbers for half of the located rows and for all of them.
  */
 static double
 expected_images(const NewRows *rows, const NewestRows *newest, const LeafSample *sample,
@@ -412,10 +433,10 @@ expected_images(const NewRows *rows, const NewestRows *newest, const LeafSample 
 }
 
 /*
- * Are the key columns compared by built-in code only, and is any sequence of
- * bytes a value of their types?  Arrays, rows and ranges are compared by the
- * functions of their elements, and have a structure that check_page() does not
- * check.
+ * Are the key columns compared only by built-in code, and is every sequence of
+ * bytes a value of their types?  This is not so for arrays, composite types
+ * and ranges: they are compared by the functions of their elements, and
+ * check_page() does not check their structure.
  */
 static bool
 is_compared_safely(Relation index)
@@ -436,8 +457,8 @@ is_compared_safely(Relation index)
 
 /*
  * Find the leaf pages of the newest rows and evaluate them.  Expressions and
- * predicates are not evaluated, so that an index that has one has no newest
- * rows.
+ * predicates must not be evaluated.  Therefore, no rows are located for an
+ * index that has any.
  */
 NewestRows
 read_newest_rows(Relation index, Relation table, const LeafSample *sample,
@@ -456,12 +477,12 @@ read_newest_rows(Relation index, Relation table, const LeafSample *sample,
 		return newest;
 
 	/*
-	 * if they were a large part of all rows, even ordered ones would be on
-	 * most leaf pages
+	 * If the newest rows were a large part of all rows, even ordered rows
+	 * would be on most leaf pages.
 	 */
 	limit = Min(NEWEST_ROWS, Max(LEAST_ROWS, sample->rows / SHARE_OF_ROWS));
 	rows = find_new_rows(index, table, limit);
-	/* keep rows whose leaf pages are found; measure_leaves() reads more */
+	/* keep located rows, and leave pages for measure_leaves() to read */
 	for (int i = 0; i < rows.count && located < limit && pages.count < INDEX_PAGES - MEASURED_ROWS; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

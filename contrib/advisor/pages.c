@@ -3,10 +3,10 @@
  *	  Copies of pages, and searches in them.
  *
  * Without checksums, the server detects a damaged page only by its header, and
- * queries follow the line pointers.  The report reads pages that no query has
- * to read, so that it must not crash the server.  Therefore, it checks, like
- * amcheck, that the tuples of a copy lie within the page, and their values
- * within the tuples.
+ * queries follow even damaged line pointers.  The report must not crash the
+ * server, because it reads pages that no query needs to read.  Therefore, like
+ * amcheck, it checks that the tuples of a copy lie within the page, and that
+ * their values lie within the tuples.
  */
 #include "postgres.h"
 
@@ -19,7 +19,10 @@
 #include "advisor.h"
 #include "compat.h"
 
-/* Is the value in a form that can be on a page?  Only those of tables can point to TOAST, and only on disk. */
+/*
+ * Does the value have a form that can be on a page?  Only values of tables can
+ * be TOAST pointers, and these must be of the on-disk kind.
+ */
 static bool
 has_stored_form(struct varlena *value, Size size, bool is_index)
 {
@@ -30,7 +33,7 @@ has_stored_form(struct varlena *value, Size size, bool is_index)
 		 VARSIZE_4B(value) >= (VARATT_IS_4B_C(value) ? VARHDRSZ_COMPRESSED : VARHDRSZ));
 }
 
-/* Do the values of the first columns take at most these bytes? */
+/* Do the values of the first "count" columns lie within "size" bytes of data? */
 static bool
 values_fit(Relation relation, int count, const uint8 *nulls, char *data, Size size)
 {
@@ -81,7 +84,7 @@ is_index_tuple(Relation index, BTPageOpaque page, OffsetNumber offset, IndexTupl
 		if (BTreeTupleGetHeapTID(tuple) != NULL)
 			key_size -= Min(key_size, sizeof(ItemPointerData));
 	}
-	/* the first item of an inner page is less than all keys, and has none */
+	/* the first item of an inner page is less than all keys; it has no key */
 	if (!P_ISLEAF(page) && offset == P_FIRSTDATAKEY(page))
 		return true;
 	begin = IndexInfoFindDataOffset(tuple->t_info);
@@ -143,7 +146,7 @@ check_page(Relation relation, BlockNumber block, Page page)
 						RelationGetRelationName(relation), block)));
 }
 
-/* Copy a page of an index or a table, and check it; false if it was never used. */
+/* Copy a page of an index or a table, and check it.  Returns false if the page was never used. */
 bool
 copy_page(Relation relation, BlockNumber block, BufferAccessStrategy strategy,
 		  Page copy)
@@ -166,7 +169,7 @@ copy_page(Relation relation, BlockNumber block, BufferAccessStrategy strategy,
 	return used;
 }
 
-/* A copy of a page; NULL if the page was never used, or no more pages may be read. */
+/* Return a copy of a page, or NULL if the page was never used or no more pages may be read. */
 Page
 get_page(IndexPages *pages, BlockNumber block)
 {
@@ -188,7 +191,7 @@ get_page(IndexPages *pages, BlockNumber block)
 	return pages->pages[i];
 }
 
-/* The same for a leaf page; NULL also if the page is no longer a leaf. */
+/* Like get_page(), but also returns NULL if the page is no longer a leaf. */
 Page
 get_leaf(IndexPages *pages, BlockNumber block)
 {
@@ -198,7 +201,7 @@ get_leaf(IndexPages *pages, BlockNumber block)
 		page : NULL;
 }
 
-/* The last item of a page that is less than a tuple, or else the first one. */
+/* Return the last item of a page that is less than a tuple, or the first item if there is none. */
 OffsetNumber
 find_item(Relation index, IndexTuple tuple, Page page)
 {

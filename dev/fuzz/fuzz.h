@@ -1,12 +1,13 @@
 /*
  * fuzz.h
- *	  The parts that fuzz targets use: input, checks, and calls of SQL functions
- *	  outside of a server.
+ *	  Declarations for fuzz targets: input, checks, and calls of SQL functions
+ *	  outside a server.
  *
- * The target NAME is the function fuzz_NAME() in one of the files fuzz_*.c.  It
- * takes its arguments from the input, calls functions of the extension, and
- * checks what must hold for every argument.  A target is for code that reads
- * bytes of any number; t/003_properties.pl has arguments of a fixed size.
+ * The target NAME is the function fuzz_NAME() in one of the files fuzz_*.c.
+ * It takes its arguments from the input, calls functions of the extension, and
+ * checks properties that must hold for all arguments.  The targets test code
+ * that reads any number of bytes; t/003_properties.pl tests functions whose
+ * arguments have a fixed size.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -25,7 +26,7 @@ extern void check_failed(const char *condition, const char *file, int line) pg_a
 #define CHECK(condition) \
 	((condition) ? (void) 0 : check_failed(#condition, __FILE__, __LINE__))
 
-/* --- Input: the bytes that are left; zeros follow the last one --- */
+/* --- Input: the remaining bytes, followed by zeros --- */
 
 typedef struct Input
 {
@@ -58,7 +59,7 @@ extern Outcome call_function(PGFunction function, int nargs, const NullableDatum
 				  sizeof((NullableDatum[]) {__VA_ARGS__}) / sizeof(NullableDatum), \
 				  (NullableDatum[]) {__VA_ARGS__})
 
-/* The value of a call that must neither raise an error nor return NULL. */
+/* The result of a call that must neither raise an error nor return NULL. */
 #define CALL_VALUE(function, ...)	value_of(CALL(function, __VA_ARGS__))
 
 static inline Datum
@@ -68,7 +69,7 @@ value_of(Outcome outcome)
 	return outcome.value;
 }
 
-/* Arguments; those passed by reference are copies in memory of their length. */
+/* Arguments.  Those passed by reference are copied to memory of exactly their length. */
 extern NullableDatum uuid_arg(const pg_uuid_t *id);
 extern NullableDatum text_arg(const char *bytes, size_t length, bool short_header);
 

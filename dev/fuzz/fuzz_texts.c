@@ -1,17 +1,18 @@
 /*
  * fuzz_texts.c
- *	  Identifiers as text: no bytes crash their readers, the errors are those that
- *	  the manual has, and what is read is written the same.  t/003_properties.pl
- *	  has what the readers return.
+ *	  Identifiers as text: no input crashes the functions that read them, these
+ *	  raise only documented errors, and an identifier that is read and written
+ *	  again is the same.  t/003_properties.pl tests the values that they
+ *	  return.
  *
- * The first byte of an input chooses how the rest is read: as any text, and as a
- * uuid and a prefix that are written.
+ * The first byte of an input contains options.  The rest is used as a text to
+ * read, and as a uuid and a prefix to write.
  */
 #include "fuzz.h"
 
 #include "uuid_bits.h"
 
-static bool short_header;		/* in the texts of the input */
+static bool short_header;		/* of the texts made from the input */
 
 static pg_uuid_t
 take_uuid(Input *input)
@@ -35,7 +36,7 @@ same_text(Datum value, NullableDatum text)
 	return text_is(value, text_bytes(text.value), text_length(text.value));
 }
 
-/* A reader returns a value or this error. */
+/* Did the function return a value?  It must not raise any other error than this. */
 static bool
 is_read(Outcome outcome, int error)
 {
@@ -43,7 +44,7 @@ is_read(Outcome outcome, int error)
 	return outcome.sqlstate == 0;
 }
 
-/* Digits of a base, an ObjectId, a ULID, a uuid. */
+/* Digits of a base, ObjectIds, ULIDs and uuids. */
 void
 fuzz_base(Input *input)
 {
@@ -121,7 +122,7 @@ static const Prefixed prefixed_id = {
 	idgen_prefixed_id_from_uuid, idgen_prefixed_id_to_uuid, idgen_prefixed_id_prefix, idgen_is_prefixed_id
 };
 
-/* Any text: all functions that read it accept or reject it alike. */
+/* Check that all functions that read the text accept it, or that all of them reject it. */
 static void
 check_read(const Prefixed *kind, NullableDatum any)
 {
@@ -139,7 +140,7 @@ check_read(const Prefixed *kind, NullableDatum any)
 	CHECK(uuid_is(CALL_VALUE(kind->to_uuid, any, value_arg(prefix.value)), DatumGetUUIDP(id.value)));
 }
 
-/* Any prefix and any uuid. */
+/* Check the text that is written for this prefix and this uuid. */
 static void
 check_written(const Prefixed *kind, NullableDatum prefix, const pg_uuid_t *id)
 {

@@ -1,15 +1,16 @@
 /*
  * server.c
- *	  The entry point of the fuzz targets, and a stand-in for the few parts of a
- *	  server that they reach: errors, text and memory.
+ *	  The entry point of the fuzz targets, and substitutes for the few parts of
+ *	  a server that they call: errors, text and memory.
  *
- * An error jumps back to the call that it came from; its messages are
- * formatted, as a server does, and discarded.  Functions of the server that no
- * target reaches are missing: the linker drops the code that calls them.
+ * An error jumps back to the call of the function that raised it.  Its
+ * messages are formatted, as in a server, and discarded.  Functions of the
+ * server that no target reaches are missing, because the linker removes the
+ * code that calls them.
  *
- * palloc() is that of libpgcommon: malloc(), so that AddressSanitizer knows the
- * ends of each piece of memory.  Memory that a target did not free is freed
- * after each input.
+ * palloc() is that of libpgcommon.  It calls malloc(), so AddressSanitizer
+ * knows the bounds of each piece of memory.  Memory that a target did not free
+ * is freed after each input.
  */
 #include "fuzz.h"
 
@@ -21,7 +22,7 @@
 
 /* --- The entry point --- */
 
-extern void fuzz_target(Input *input);	/* fuzz.sh links a target by this name */
+extern void fuzz_target(Input *input);	/* fuzz.sh links a target under this name */
 
 void
 check_failed(const char *condition, const char *file, int line)
@@ -61,7 +62,7 @@ LLVMFuzzerTestOneInput(const char *bytes, size_t length)
 	return 0;
 }
 
-/* A function that consists of one expression. */
+/* Define a function that returns one expression. */
 #define STUB(declaration, result) \
 declaration \
 { \
@@ -148,7 +149,7 @@ uuid_arg(const pg_uuid_t *id)
 	return value_arg(PointerGetDatum(memcpy(palloc(UUID_LEN), id, UUID_LEN)));
 }
 
-/* Text; with a header of one byte if asked for and short enough. */
+/* Make a text, with a header of one byte if requested and if the text is short enough. */
 NullableDatum
 text_arg(const char *bytes, size_t length, bool short_header)
 {
@@ -164,7 +165,7 @@ text_arg(const char *bytes, size_t length, bool short_header)
 	return value_arg(PointerGetDatum(value));
 }
 
-/* --- Text: not compressed, and of one byte a character --- */
+/* --- Text: not compressed, one byte per character --- */
 
 STUB(Size toast_raw_datum_size(Datum value), text_length(value) + VARHDRSZ)
 STUB(struct varlena *pg_detoast_datum_packed(struct varlena *datum), datum)

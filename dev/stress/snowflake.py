@@ -1,10 +1,10 @@
 """snowflake.py FOLDER SECONDS SEED: see dev/stress.sh.
 
-Exits with status 1 if a value occurred twice or was not greater than the values before, or if no
-value was returned. Three sessions call snowflake(), whose high-water mark is ten hours ahead of the
-clock, so that the clock does not protect the values. Another session replaces the sequence in the ways
-of KINDS, also as the first statement after a restart. Values of a transaction that replaced the
-sequence and was rolled back do not count.
+Exits with status 1 if a value occurred twice or was not greater than earlier values, or if no value
+was returned. Three sessions call snowflake(), whose high-water mark is ten hours ahead of the clock,
+so that the clock alone does not prevent repeated values. Another session changes the sequence in the
+ways that KINDS lists, sometimes in the first statement after a restart. Values of a transaction that
+replaced the sequence and was rolled back are ignored.
 """
 
 import collections
@@ -22,14 +22,14 @@ counts, errors = collections.Counter(), collections.Counter()
 
 
 def fail(kind, error, trace):
-    """End the program, with a line that the summary of a run shows."""
+    """Print a line for the summary of a run, and end the program."""
     sys.__excepthook__(kind, error, trace)
     print(f'FAILED  {kind.__name__}: {error}', flush=True)
     os._exit(1)
 
 
 sys.excepthook = fail
-# a client that fails ends the program
+# a failure in a thread ends the program
 threading.excepthook = lambda failure: fail(*failure[:3])
 
 
@@ -42,7 +42,7 @@ class Refused(Exception):
 
 
 class Session:
-    """A psql process. A query for rows has 'row' as its first column."""
+    """A psql process. A query whose rows are needed has 'row' as its first column."""
 
     def __init__(self, settings=''):
         self.psql = subprocess.Popen(
@@ -55,7 +55,7 @@ class Session:
         self.psql.communicate()
 
     def run(self, sql):
-        """The rows, as lists of words."""
+        """Run a statement, and return its rows as lists of words."""
         try:
             self.psql.stdin.write(sql + ';\n\\echo end :SQLSTATE\n')
             self.psql.stdin.flush()
@@ -67,7 +67,7 @@ class Session:
             if word == 'row':
                 rows.append(values)
             elif word == 'end':
-                # there is no SQLSTATE if the connection is lost, unless an administrator ends it
+                # a lost connection has no SQLSTATE, unless an administrator has ended it
                 if not values or values[0].startswith('57P'):
                     break
                 if values[0] == '00000':
@@ -78,7 +78,7 @@ class Session:
 
 
 def connect(settings=''):
-    """A session, once the server has recovered."""
+    """Return a session, after waiting for the server to recover."""
     while True:
         try:
             return Session(settings)
@@ -87,7 +87,7 @@ def connect(settings=''):
 
 
 def pg_ctl(*arguments):
-    """Whether it succeeded."""
+    """Run pg_ctl, and return whether it succeeded."""
     command = ['pg_ctl', '-D', f'{folder}/data', '-w', '-s', '-l', f'{folder}/server.log', *arguments]
     return subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode == 0
 
@@ -106,7 +106,7 @@ USE_UP = 'SELECT count(idgen.snowflake()) FROM generate_series(1, {})'
 
 
 def values(count):
-    """A query for time and counter."""
+    """Return a query for the time and the counter of new values."""
     return ("SELECT 'row', (id >> 22 << 12) | (id & 4095)"
             f" FROM (SELECT idgen.snowflake() AS id FROM generate_series(1, {count}) OFFSET 0) s")
 
@@ -127,7 +127,7 @@ class History:
 
 
 def replace_sequence(how):
-    """A statement that replaces the sequence and sets the new one to the mark of the former."""
+    """Return a statement that replaces the sequence and sets the new one to the last value of the former."""
     return f"""DO $do$
         DECLARE
             mark bigint;
@@ -153,7 +153,7 @@ history = History()
 
 
 def take_values(number):
-    """Sessions that generate, one after the other: the server can crash."""
+    """Generate values in one session after another, because the server can crash."""
     rng = random.Random(f'{seed} session {number}')
     while not over.is_set():
         session = connect(rng.choice(['', '-c lock_timeout=300ms']))
@@ -169,20 +169,20 @@ def take_values(number):
 
 
 def statements(rng, what):
-    """The statements, and whether their values count."""
+    """Return statements, and whether their values count."""
     end = rng.choice(['COMMIT', 'ROLLBACK'])
     use = USE_UP.format(rng.choice([1, 1000, 50000]))
     changes = {
         'alter': f"ALTER SEQUENCE {SEQUENCE} {rng.choice(['INCREMENT 1', 'RESTART', 'CACHE 1', 'OWNER TO keeper'])}",
         'nextval': f"SELECT max(nextval('{SEQUENCE}')) FROM generate_series(1, {rng.choice([1, 31, 32, 33, 66])})",
-        # so far that no other session reaches it between the two reads
+        # so far ahead that no other session reaches it meanwhile
         'setval': f"SELECT setval('{SEQUENCE}', last_value + {rng.choice([20, 40]) << 28}) FROM {SEQUENCE}",
         'checkpoint': 'CHECKPOINT',
         **{name: replace_sequence(how) for name, how in REPLACEMENTS.items()}}
     if what in ('nextval', 'setval', 'checkpoint'):
         return [changes[what], values(2)], True
     savepoint = rng.random() < 0.3
-    # RESTART removes the mark, and a server that started and returned no value yet would go by the clock
+    # RESTART removes the high-water mark, and a server that has returned no value yet would follow the clock
     return [*(['SELECT idgen.snowflake()'] if what == 'alter' else []),
             'BEGIN', *(['SAVEPOINT s'] if savepoint else []), changes[what], use, values(2),
             *(['ROLLBACK TO s', values(2)] if savepoint else []), end], end == 'COMMIT' and not savepoint
@@ -201,7 +201,7 @@ def cause_faults():
                 raise RuntimeError(f'the server did not restart after a stop in mode {what}')
             if rng.random() < 0.5:
                 continue
-            # the first statement after the start, unless a session is faster
+            # the first statement after the start, unless another session is faster
             what = rng.choice(list(REPLACEMENTS))
             counts[what + ' after a restart'] += 1
         sql, kept = statements(rng, what)

@@ -1,4 +1,4 @@
-"""The measurements of one or several runs, and how numbers are written."""
+"""Measurements of one or several runs, and the formatting of numbers."""
 
 import csv
 import math
@@ -44,8 +44,8 @@ def warn(message):
 
 
 def read_csv(path):
-    """Return the lines of a CSV file as dicts; an empty list if there is no such file. An incomplete last line, of an
-    interrupted run, is left out."""
+    """Return the lines of a CSV file as dicts, or an empty list if there is no such file. An incomplete last line of an
+    interrupted run is omitted."""
     try:
         with open(path, encoding="utf-8", errors="replace", newline="") as file:
             lines = file.readlines()
@@ -58,7 +58,7 @@ def read_csv(path):
 
 
 class Run:
-    """The measurements of all runs in the folders and the folders in them, also of those that store() wrote to a
+    """The measurements of all runs in the folders and in their subfolders, including runs that store() wrote to a
     file."""
 
     def __init__(self, folders):
@@ -87,7 +87,7 @@ class Run:
     def _read_measured(self, folder):
         """Read the files that run.sh wrote."""
         settings = {line["name"]: line["value"] for line in read_csv(os.path.join(folder, "settings.csv"))}
-        # without the options that change no figure
+        # without the options that do not affect figures
         settings["command"] = re.sub(r" --(out[ =]\S+|no-report)", "", settings.get("command", ""))
         for line in read_csv(os.path.join(folder, "keys.csv")):
             self.labels[line["key"]], self.types[line["key"]] = line["label"], line["type"]
@@ -95,7 +95,7 @@ class Run:
         for line in read_csv(os.path.join(folder, "measurements.csv")):
             at = (line["scene"], line["key"], line["series"], float(line["x"]) if line["x"] else None, line["metric"])
             value = float(line["value"])
-            if math.isfinite(value):    # unlike the density of an empty index
+            if math.isfinite(value):    # an empty index has no density
                 found.setdefault(at, []).append(value)
                 self._add(at[0], settings)
         self.values.update({at: stat_of(values) for at, values in found.items()})
@@ -107,7 +107,7 @@ class Run:
         self.touches.update(touched)
 
     def store(self, path):
-        """Write what the report needs of a run to one file."""
+        """Write those values of a run that the report needs to one file."""
         found = [(name, value) for runs in self.settings.values() for settings in runs
                  for name, value in settings.items() if "." in name and not name.startswith("idgen.") or name in STATED]
         rows = [["setting", *setting] for setting in dict.fromkeys(found)]
@@ -125,7 +125,7 @@ class Run:
             csv.writer(file, lineterminator="\n").writerows(rows)
 
     def _read_stored(self, path):
-        """Read a file of store()."""
+        """Read a file that store() wrote."""
         settings = {"run": os.path.basename(path)}
         with open(path, encoding="utf-8", newline="") as file:
             rows = list(csv.reader(file))
@@ -143,7 +143,7 @@ class Run:
             elif kind == "point":
                 key, series, x, count, *metrics = rest
                 self._add(name, settings)
-                # name the version if it is not that of the first run of the scene
+                # name the version if it differs from that of the first run of the scene
                 first, this = (self._version(run) for run in (self.settings[name][0], settings))
                 series += f", PostgreSQL {this}" * (this != first)
                 for metric, stat in (metric.split("=") for metric in metrics):
@@ -151,11 +151,11 @@ class Run:
                     self.values[name, key, series, float(x) if x else None, metric] = Stat(mean, low, high, int(count))
 
     def scene_keys(self, scene):
-        """The keys of a scene, in the order of the report."""
+        """Return the keys of a scene, in the order of the report."""
         return [key for key in self.keys if any(at[:2] == (scene, key) for at in self.values)]
 
     def series(self, scene):
-        """The series of a scene, in the order of the file."""
+        """Return the series of a scene, in the order of the file."""
         return list(dict.fromkeys(at[2] for at in self.values if at[0] == scene))
 
     def curves(self, scene, metric, series):
@@ -180,7 +180,7 @@ def short(value):
 
 
 def with_spread(stat):
-    """Format the mean, and the least and the greatest if they differ."""
+    """Format the mean, and the least and the greatest value if they differ."""
     if stat is None:
         return "–"
     low, mean, high = map(figure, (stat.low, stat.mean, stat.high))
@@ -188,7 +188,7 @@ def with_spread(stat):
 
 
 def ratio(one, other, timed=False):
-    """The ratio of two means: – if one is missing; of times, ~ if the ranges overlap."""
+    """Format the ratio of two means: – if one is missing; ~ for times whose ranges overlap."""
     if one is None or other is None or not other.mean:
         return "–"
     return "~" if timed and one.low <= other.high and other.low <= one.high else figure(one.mean / other.mean)

@@ -1,5 +1,5 @@
-"""The pictures, as SVG, by matplotlib. Text is drawn as paths, so that no font is needed; the ground is transparent,
-and the colours read on white and on black."""
+"""The pictures as SVG, drawn with matplotlib. Text is drawn as paths, so that no font is needed. The background is
+transparent, and the colours are legible on white and on black."""
 
 import html
 import io
@@ -14,8 +14,8 @@ try:
 except ImportError:
     matplotlib = None
 
-INK, WIDTH = "#767676", 8.4         # of text and axes; inches
-LOG_RATIO = 10                      # of the largest value to the smallest, for a logarithmic scale
+INK, WIDTH = "#767676", 8.4         # the colour of text and axes; in inches
+LOG_RATIO = 10                      # of the greatest value to the smallest, above which the scale is logarithmic
 LOOK = {"svg.fonttype": "path", "svg.hashsalt": "idgen", "font.family": "DejaVu Sans", "font.size": 9.5,
         "text.color": INK, "axes.edgecolor": INK, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK,
         "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 9.5, "axes.titlelocation": "left",
@@ -23,7 +23,7 @@ LOOK = {"svg.fonttype": "path", "svg.hashsalt": "idgen", "font.family": "DejaVu 
 
 
 def brief(value):
-    """100,000 as 100k, for the ticks of an axis."""
+    """Format 100,000 as 100k, for the ticks of an axis."""
     for unit, name in ((1e6, "M"), (1e3, "k")):
         if value >= unit:
             return f"{value / unit:g}{name}"
@@ -31,24 +31,24 @@ def brief(value):
 
 
 def drawn(rows, columns, height, title, about, draw, **options):
-    """Return the SVG of a figure with that many axes, on which draw() draws."""
+    """Return the SVG of a figure with the given number of axes, on which draw() draws."""
     with matplotlib.rc_context(LOOK):
         picture = Figure((WIDTH, height), layout="constrained")
         draw(picture.subplots(rows, columns, squeeze=False, **options))
         file = io.StringIO()
         picture.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    # one line for each picture, without the prologue and with two decimals
+    # one line per picture, without the prologue, and with two decimals
     svg = re.sub(r"^.*?(?=<svg)|<metadata>.*?</metadata>", "", file.getvalue(), flags=re.S)
     svg = re.sub(r"(\.\d{2})\d+", r"\1", re.sub(r"\s+", " ", svg))
-    # write lines without length, which are dots, in a shorter form
+    # write lines of length zero, which are dots, in a shorter form
     svg = re.sub(r"M (\S+ \S+) L \1 ", r"M\1h0", svg)
     about = f' role="img"><title>{html.escape(title)}</title><desc>{html.escape(about)}</desc>'
     return svg.replace(">", about, 1) + "\n"
 
 
 def lines(title, about, colours, panels, xlabel, xlog):
-    """Panels one above the other: panels = [(heading, {key: curve})], in which a curve is [(x, Stat), ...]. The legend
-    has the means of the last points."""
+    """Draw panels one above the other: panels = [(heading, {key: curve})], in which a curve is [(x, Stat), ...]. The
+    legend contains the means of the last points."""
     xs = sorted({x for _, curves in panels for curve in curves.values() for x, _ in curve if x > 0 or not xlog})
     values = [value for _, curves in panels for curve in curves.values() for _, stat in curve for value in stat[:3]]
     if not panels or not max(values):
@@ -85,10 +85,10 @@ def lines(title, about, colours, panels, xlabel, xlog):
 
 
 def heat(title, about, colours, panels):
-    """Where in the index the rows went: panels = {key: (touches, pages)}, in which pages is a text."""
+    """Draw where in the index rows were inserted: panels = {key: (touches, pages)}, in which pages is a text."""
     def draw(axes):
         for panel, (key, (touches, pages)) in zip(axes[0], panels.items()):
-            # a line without length needs fewer bytes than a marker
+            # a line of length zero needs fewer bytes than a marker
             xs = [x for touch in touches for x in (touch.row, touch.row, None)]
             ys = [y for touch in touches for y in (touch.position, touch.position, None)]
             panel.plot(xs, ys, linewidth=1.5, solid_capstyle="round", color=colours[key])

@@ -1,12 +1,12 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# bulk: many rows at once, by the server's clock, into a table with a history of a year: in one INSERT, by eight
-# sessions, and in one INSERT with keys of twelve areas in turn.
+# bulk: many rows at once, with keys by the server's clock, into a table with a history of a year. They are inserted in
+# one INSERT, by eight sessions, and in one INSERT with keys of twelve areas in turn.
 
 lab_keys random uuid_v7 short_comb keyed_comb
 lab_set shared_buffers="$bulk_shared_buffers"
 
-# Insert rows whose key is EXPRESSION, by a number of sessions: EXPRESSION SESSIONS.
+# Insert rows with the key EXPRESSION from a number of sessions: EXPRESSION SESSIONS.
 bulk_insert() {
     local part=$((bulk_inserts / $2))
     echo "INSERT INTO idgen_bench.rows SELECT $1, i FROM generate_series(1, $part) i;" >"$bench_scratch/insert.sql"

@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# change: a table of random keys whose default is changed: the WAL of the next rows, and how much the index grows with
-# many of them. Rows come in one INSERT, by the default and the server's clock, or at a rate of the simulated clock.
+# change: the default of a table of random keys is changed. Measures the WAL of the next rows, and how much the index
+# grows with many of them. Rows are inserted in one INSERT, with the default and the server's clock, or at a given rate
+# of the simulated clock.
 
 lab_keys random uuid_v7 keyed_comb
 lab_set
@@ -35,7 +36,7 @@ change_measure() {
     lab_record "$series" "$1" "$2" <"$bench_scratch/result"
 }
 
-# Record the growth of an index of random keys by as many rows more, in several tables.
+# Record how much an index of random keys grows with as many additional rows, in several tables.
 change_growth() {
     local size="pg_relation_size('idgen_bench.rows_pkey')" before place
     for ((place = 1; place <= change_tables; place++)); do
@@ -50,7 +51,7 @@ change_growth() {
 
 rate=0 series='one INSERT'
 for key in "${scene_keys[@]}"; do
-    # in a table each, because more rows of the same five minutes would go to the pages of the first ones
+    # each in its own table, because more rows of the same five minutes would be inserted on the pages of the first rows
     for ((place = 1; place <= change_tables; place++)); do
         change_fill "$change_rows"
         change_measure "$change_inserts" "$place"

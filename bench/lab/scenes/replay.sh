@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# replay: the time that recovery takes for the WAL of rows, on a replica or after a crash, with files that the operating
-# system caches, and, from PostgreSQL 16 on, with direct I/O. The server is stopped as by a crash, and started with
-# copies of its folder.
+# replay: the time of replaying the WAL of rows, as on a replica or after a crash. The operating system caches the
+# files or, since PostgreSQL 16, the server uses direct I/O. The server is stopped as in a crash, and started with
+# copies of its data directory.
 
 lab_keys random uuid_v7 keyed_comb
 data=$IDGEN_WORK/data

@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# speed: rows a second of several sessions, one row a transaction, by the server's clock, with a checkpoint every 30
-# seconds, into tables of a month. With direct I/O, from PostgreSQL 16 on, shared buffers are all the memory that the
-# tables have.
+# speed: the rows per second that several sessions insert into tables with a history of a month. Each transaction
+# inserts one row with a key by the server's clock, and there is a checkpoint every 30 seconds. With direct I/O (since
+# PostgreSQL 16), the tables are cached only in shared buffers.
 
 lab_keys bigint random uuid_v7 keyed_comb
 speed_settings=(shared_buffers="$speed_shared_buffers" checkpoint_timeout=30s)

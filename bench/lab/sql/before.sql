@@ -1,4 +1,4 @@
--- Read the whole index, so that as much of it as fits is in shared buffers, as in a table in use; then make the
+-- Read the whole index, so that as much of it as possible is in shared buffers, as for a table in use. Then make a
 -- checkpoint.
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;

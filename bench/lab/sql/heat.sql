@@ -4,8 +4,8 @@
 SET synchronous_commit = local;
 SELECT pg_logical_emit_message(true, 'idgen_bench', '') \g /dev/null
 
--- from text like "blkref #0: rel 1663/5/16436 fork main blk 54 blkref #1: rel ...": a split puts the row into the
--- left page, block 0, or into the right one, block 1
+-- from text like "blkref #0: rel 1663/5/16436 fork main blk 54 blkref #1: rel ..."; a split puts the row on the left
+-- page, which is block 0, or on the right page, which is block 1
 CREATE TEMPORARY TABLE touch AS
 SELECT row_number() OVER (ORDER BY start_lsn) AS number,
        (regexp_match(block_ref, 'blkref #' || CASE record_type WHEN 'SPLIT_R' THEN 1 ELSE 0 END

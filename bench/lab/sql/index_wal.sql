@@ -1,8 +1,8 @@
--- The WAL of the index from :lsn to :end_lsn (both in bytes), and its full-page images, for each of :rows rows.
+-- The WAL of the index from :lsn to :end_lsn (both in bytes), and its full-page images, per row of :rows rows.
 SET synchronous_commit = local;
 SELECT pg_logical_emit_message(true, 'idgen_bench', '') \g /dev/null
 
--- an image is in text like "blkref #0: rel 1663/5/16436 fork main blk 54 (FPW); hole: ..."
+-- an image appears in text like "blkref #0: rel 1663/5/16436 fork main blk 54 (FPW); hole: ..."
 SELECT name, round(value / :rows::numeric, 6)
 FROM (SELECT sum(record_length) AS bytes,
              sum((length(block_ref) - length(replace(block_ref, '(FPW)', ''))) / length('(FPW)')) AS images

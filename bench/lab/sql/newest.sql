@@ -1,4 +1,4 @@
--- The blocks that a query reads for the newest 100 orders with their lines.
+-- The number of blocks that a query reads for the newest 100 orders with their lines.
 SET enable_seqscan = off;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;

@@ -1,4 +1,4 @@
--- A table as an application has it: rows of 300 bytes, and three other indexes.
+-- A typical table of an application: rows of 300 bytes, and three other indexes.
 CREATE TABLE idgen_bench.rows (
     id :type DEFAULT :default PRIMARY KEY,
     customer int NOT NULL,

@@ -1,5 +1,5 @@
-# The laboratory with small sizes: every scene measures what it is about, and everything but its
-# results is removed, whether it ends or is interrupted.
+# The laboratory with small sizes: every scene makes its measurements, and everything except the results
+# is removed, even if the run is interrupted.
 
 use Server;
 
@@ -24,7 +24,7 @@ my ($stdout, $stderr) = run_command([ @quick, split(' ', $sizes), '--out', $out 
 is($?, 0, 'every scene runs') or diag $stderr;
 my ($folder) = $stderr =~ m{ in (/tmp/idgen\.\w+)$}m;
 
-# The folder of the cluster is gone, and so are its processes.
+# Check that the folder of the cluster and its processes are gone.
 sub is_removed
 {
 	my ($name) = @_;
@@ -51,7 +51,7 @@ read_measurements($out);
 my ($list) = (run_command([ $run, '--help' ]))[0] =~ /by default all: ([\w, ]+)$/m;
 is_deeply([ sort keys %mean ], [ sort split /, /, $list ], 'every scene has measurements');
 
-# What each scene has measured, and how random keys compare with keyed COMBs
+# The measurements of each scene, and the ratios of random keys to keyed COMBs
 for (
 	[ 'usual', 'usual, 5 years, 1 a commit, on,200', 'wal_bytes_per_row', 1 ],
 	[ 'usual', 'usual, 5 years, 1 a commit, on,200', 'written_bytes_per_row', 1 ],

@@ -1,5 +1,5 @@
-# The report of the laboratory: tables and pictures of a complete run and of parts of one, the same
-# output for the same input, and clear messages.
+# The report of the laboratory: tables and pictures of complete and of incomplete runs, the same output
+# for the same input, and clear messages.
 
 use Server;
 
@@ -9,7 +9,7 @@ my $has_matplotlib = has_matplotlib();
 my $tmp = PostgreSQL::Test::Utils::tempdir();
 my $head = "scene,key,series,x,repetition,metric,value\n";
 
-# Whether there is a report, and the messages
+# Return whether there is a report, and the messages.
 sub report
 {
 	my (undef, $stderr) = run_command([ "bench/lab/report.py", @_ ]);
@@ -34,7 +34,7 @@ for path in sys.argv[1:]:
         assert len(found) == 1 and len(found[0].text) > least, f"{path}: no {name} that describes it"
 PYTHON
 
-# Check that there is a report, and these pictures in its folder; return the report and the messages.
+# Check that there is a report, and that its folder contains these pictures. Return the report and the messages.
 sub check_report
 {
 	my ($name, $expected, $out, @arguments) = @_;
@@ -107,7 +107,7 @@ report($report);
 like(slurp_file("$report/report.md"), qr/^\| a checkpoint every 30 minutes \| 20 \| 40/m,
 	'a series without others is shown');
 
-# Which ratios are stated: measurements of keyed COMBs and of version 7
+# The ratios that are stated, given measurements of keyed COMBs and of version 7 UUIDs
 for (
 	[ 'bytes', 'wal_bytes_per_row', [ 110, 130 ], [ 100, 110 ], '1.14' ],
 	[ 'times whose ranges touch', 'rows_per_s', [ 110, 130 ], [ 100, 110 ], '~' ],
@@ -131,7 +131,7 @@ SKIP:
 	like(join(' ', grep { /^\d+$/ } @texts), qr/\b1 20 200\b/, 'rates: a tick at each point');
 }
 
-# An interrupted run: one point of a scene, an incomplete line, and a zero, which a logarithmic scale cannot show
+# An interrupted run: one point of a scene, an incomplete line, and a zero, for which a logarithmic scale has no place
 my $cut = folder('cut', 'measurements.csv' => "${head}age,random,20,0,1,wal_bytes_per_row,0\nage,random,20,1,1,wal_b",
 	'touches.csv' => "key,row,block,blocks,position\n");
 (undef, $stderr) = check_report('an interrupted run', [], $cut, $cut);

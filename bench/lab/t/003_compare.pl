@@ -1,5 +1,5 @@
-# The pgbench scripts of bench/: each runs by hand after setup.sql, and compare.sh prints one table, on a given server
-# and on a private cluster.
+# The pgbench scripts of bench/: each can be run manually after setup.sql, and compare.sh prints one table, both on a
+# given server and on a private cluster.
 
 use File::Basename qw(basename);
 use Functions;
@@ -15,7 +15,7 @@ my $node = Functions::add_key(
 $node->start;
 @ENV{qw(PGHOST PGPORT PGDATABASE)} = ($node->host, $node->port, 'postgres');
 
-# By hand
+# Run manually
 my $setup = [ 'psql', '-X', '-q', '-v', 'rows=1000', '-f', "$bench/setup.sql" ];
 command_ok($setup, 'setup.sql creates the tables');
 command_ok($setup, 'setup.sql replaces the tables');
@@ -74,7 +74,7 @@ unlike($stdout, qr/^\| snowflake/m, 'it has no row');
 command_fails_like([ @compare, '--keys', 'bigint,unknown' ], qr/there is no script unknown\.pgbench/,
 	'a key without a script is an error');
 
-# Interrupted; a background job of a shell ignores the signal, and its children inherit that
+# Interrupted. A background job of a shell ignores the signal, and so do its children.
 $SIG{INT} = 'DEFAULT';
 my $run = IPC::Run::start([ @compare, qw(--server --rows 300000000 --keys random) ],
 	'<', \undef, '>', \$stdout, '2>', \$stderr, IPC::Run::timeout(600));

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""sample_report.py FOLDER: write the files of a run of the laboratory, with invented figures. Each call writes the same
-files."""
+"""sample_report.py FOLDER: write the files of a run of the laboratory with invented figures, which are the same in
+each call."""
 
 import csv
 import os
