@@ -9,7 +9,7 @@
  *
  * - Bits are erased when they are used.  The memory of a backend, for example
  *   in a core file, therefore does not reveal earlier identifiers.
- * - Each process has its own pool, and its own state of generators, such as
+ * - Each process has its own pool, and its own generator state, such as the
  *   last values and runs.  Child processes inherit the memory of the
  *   postmaster.  Therefore, the postmaster has no pool and generates no
  *   identifiers.  (If code in a backend forks a process, for example with

@@ -149,8 +149,8 @@ second_of_value(const TickerLayout *layout, uint64 value)
 }
 
 /*
- * Return the value of the present time.  Its counter is 0, unless counters
- * begin at the fraction of a tick.
+ * Return the value of the present time.  Its counter is 0, unless the layout
+ * stores the elapsed fraction of the tick there.
  */
 static inline uint64
 present_value(const TickerLayout *layout)

@@ -65,7 +65,7 @@ typedef struct Scheme
 	char	   *(*advise) (const Rule *rule);
 } Scheme;
 
-/* The trigger or function that performs a check, for the fields and hints of its errors */
+/* The trigger or function that performs a check.  Its errors name it. */
 typedef struct Checker
 {
 	const char *name;			/* the error's constraint name */

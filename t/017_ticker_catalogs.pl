@@ -1,6 +1,6 @@
-# Verify that functions on a ticker are robust while other sessions replace the ticker's sequence, lock the catalogs
-# that a call reads, and send invalidations. The server continues, no session waits forever, and no value is repeated.
-# (dev/test-assertions.sh tests lookups with empty caches.)
+# Verify that functions that use a ticker keep working while other sessions replace the ticker's sequence, lock the
+# catalogs that a call reads, and send invalidations. The server continues, no session waits forever, and no value is
+# repeated. (dev/test-assertions.sh tests lookups with empty caches.)
 
 use Server;
 

@@ -28,8 +28,8 @@ is(ask(qq{
 	'scans|0', 'left|48000'),
 	'50000 commands of one transaction, whose table is never scanned sequentially');
 
-# Check the memory. The sizes of the backend's memory contexts are sampled after some calls of one statement and after
-# the last ones. The first samples are ignored, because the session builds its caches during these calls.
+# Check the memory. One statement samples the total size of the backend's memory contexts several times. The first
+# samples are ignored, because the session fills its caches during these calls.
 ask(q{
 	CREATE SEQUENCE numbers;
 	CREATE FUNCTION memory() RETURNS bigint LANGUAGE plpgsql VOLATILE

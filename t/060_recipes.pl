@@ -186,7 +186,7 @@ my $feed = 'An event feed that loses nothing';
 my $zero = '00000000-0000-0000-0000-000000000000';
 my $reader = session();
 
-# Return the events after a position that the page's query or another query returns, each with its transaction and id.
+# Run a query of events from the given position on, and return each event with its transaction and id.
 sub events
 {
 	my ($statement, @position) = @_;
