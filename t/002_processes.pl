@@ -90,8 +90,8 @@ for my $ordered ('uuid_v7', 'uuid_v6', 'lambert_comb', 'object_id')
 		'0', "$ordered: strictly increasing within each worker");
 }
 
-# The identifiers of a run share the 32 bits after the prefix of two bytes. Identifiers outside runs may share these
-# bits by chance.
+# The identifiers of a run share the 32 bits after the two-byte prefix. Identifiers outside runs may share these bits by
+# chance.
 my $tag = q{substr(replace(id::text, '-', ''), 5, 8)};
 for my $case ([ 'bulk', 4096, 2 ], [ 'run', 1024, 0 ])
 {

@@ -48,7 +48,7 @@ push @{ $listed{ $_->[0] }{named} }, [ @$_[ 1 .. 3 ] ] for grep { $listed{ $_->[
 		regexp_replace(pg_get_function_arg_default(oid, n::int), '::[a-z ]+', '')
 	FROM ($Functions::installed) p, unnest(proargtypes) WITH ORDINALITY a (type, n) ORDER BY oid, n});
 
-# Check a rule. $check returns the arguments of a function that break it.
+# Check a rule. $check returns the arguments of a function that violate the rule.
 sub broken
 {
 	my ($rule, $check) = @_;
@@ -122,7 +122,7 @@ broken('NULL is an error unless it is the default, or what is read',
 # --- Random arguments -----------------------------------------------------------
 my %raised;    # by function and SQLSTATE; '' means that a call returned a result
 
-# Return the raised SQLSTATEs that the list of functions does not contain.
+# Return the SQLSTATEs that were raised but are not in the list of functions.
 sub undocumented
 {
 	my $states = shift;

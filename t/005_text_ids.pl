@@ -61,7 +61,7 @@ ask(q{
 		'source');
 my $prefixes = 'SELECT prefix, domain FROM idgen.id_prefixes ORDER BY prefix COLLATE "C"';
 
-# A session that stays open registers types of its temporary schema.
+# A session that stays open registers types in its temporary schema.
 my $temporary = session(database => 'source');
 $temporary->ask(q{CREATE TEMP TABLE mine (); CREATE DOMAIN pg_temp.own AS text});
 is($temporary->ask(q{INSERT INTO idgen.id_prefixes VALUES ('mine', 'mine'), ('own', 'pg_temp.own')}), '',

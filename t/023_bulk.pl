@@ -74,8 +74,8 @@ check_flat('30000 records leave no memory behind', q{idgen.create_once_bigint(id
 check_flat('4000 statements that a rule removes leave no plans behind', 'idgen.forget_creation(idgen.uuid_v4())', 4000,
 	'BEGIN; CREATE RULE kept AS ON DELETE TO idgen.creation_identifiers DO INSTEAD NOTHING;');
 
-# Deleting more commands in one call must not take more memory. A trigger samples the memory after each DELETE of one
-# call.
+# Deleting more commands in one call must not take more memory. A trigger samples the memory after each DELETE that a
+# call executes.
 ask(q{
 	CREATE TABLE sample (n serial, bytes bigint);
 	CREATE FUNCTION take_sample() RETURNS trigger LANGUAGE plpgsql

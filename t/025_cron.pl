@@ -1,4 +1,4 @@
-# Verify that pg_cron can purge recorded commands as a role that has only the rights for that. It deletes all old
+# Verify that pg_cron can purge recorded commands as a role that has only the required rights. The job deletes all old
 # commands, even if there are more of them than a single call deletes, and no recent ones. The job of a role without
 # these rights fails, and the failure is logged.
 
@@ -9,7 +9,7 @@ my ($sharedir) = run_command([ 'pg_config', '--sharedir' ]);
 my ($control) = -e "$sharedir/extension/pg_cron.control" ? slurp_file("$sharedir/extension/pg_cron.control") : ();
 plan skip_all => 'pg_cron is not installed' unless defined $control;
 
-# Since version 1.5, a job can run every second. Earlier versions run it at most every minute.
+# Since version 1.5 of pg_cron, a job can run every second. Earlier versions run a job at most once per minute.
 my ($minor) = $control =~ /^default_version = '1\.(\d+)/m or die 'no version';
 my $schedule = $minor >= 5 ? '1 second' : '* * * * *';
 

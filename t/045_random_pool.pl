@@ -32,9 +32,8 @@ sub numbers_at
 	return unpack 'Q*', $bytes;
 }
 
-# Generate identifiers, and return the values of the pool that were used. Each identifier contains two values: 60 bits
-# of one are around the version, and 62 bits of the other follow the variant. Seven bytes of each value are completely
-# known.
+# Generate identifiers, and return the pool's values that were used. Each identifier contains two values: 60 bits of one
+# are around the version, and 62 bits of the other follow the variant. Seven bytes of each value are completely known.
 sub make
 {
 	my ($session, $count) = @_;

@@ -127,7 +127,7 @@ ask($east, "SELECT idgen.forget_creation($command)");
 $east->wait_for_catchup('commands');
 is(create_once($west, 3), '3|t', 'forget_creation() is replicated');
 
-# The command reaches the west before the row of the east does. Both servers record the command, so the row cannot be
+# The command reaches the west before the row from the east does. Both servers record the command, so the row cannot be
 # applied until the west deletes its own record.
 my $log_before = -s $west->logfile;
 is(create_once($east, 4), '4|t', 'sent to both servers before it is replicated, both record it');

@@ -51,9 +51,9 @@ SKIP:
 	my $pool = $pooler->{node};
 	my $folder = PostgreSQL::Test::Utils::tempdir();
 
-	# 20 clients send statements with parameters, as drivers do. They insert new values, and send commands that other
-	# clients send at the same time, both as a single statement and in a transaction for which other clients of the pool
-	# wait.
+	# 20 clients send statements with parameters, as drivers do. They insert new values. They also send commands that
+	# other clients send at the same time, both as a single statement and in a transaction for which other clients of
+	# the pool wait.
 	my @generators = (@functions, 'decimal_id', @Functions::independent_names);
 	my $row = join(', ', (map { "idgen.$_()" } @functions, 'decimal_id'), @Functions::independent);
 	ask("CREATE TABLE made AS SELECT $row LIMIT 0; " . join('; ',

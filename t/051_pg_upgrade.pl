@@ -1,5 +1,5 @@
 # Verify pg_upgrade from this version, or from the version in OLD_BINDIR (see dev/test-upgrade.sh). Databases in use
-# keep their contents, and new identifiers are greater than all before, even if the new server's clock is behind.
+# keep their contents, and new identifiers are greater than all previous ones, even if the new server's clock is behind.
 # Settings made by ALTER SYSTEM are not transferred.
 
 use FakeClock;

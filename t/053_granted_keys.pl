@@ -59,7 +59,7 @@ is(tenant('postgres', 'CREATE DATABASE copy TEMPLATE model'), '', 'a tenant copi
 is(tenant('copy', $unmask), 't', '... with the grants in it');
 
 # The dump of a tenant is restored into databases that have the extension. In the dump, the tenant's own schema idgen
-# contains a function with the name of an extension's function.
+# contains a function that has the name of one of the extension's functions.
 tenant('postgres', 'CREATE DATABASE theirs');
 tenant('theirs', q{
 	CREATE SCHEMA idgen;
@@ -78,7 +78,7 @@ for ([ carelessly => 't', on_error_stop => 0 ], [ strictly => '42501' ],
 	is(tenant($how, $unmask), $result, '... and ' . ($result eq 't' ? 'gives the tenant the right' : 'gives no right'));
 }
 
-# A superuser's function has a quoted body. The owner of its database has installed the extension.
+# A superuser's function has a quoted body. The owner of the function's database has installed the extension.
 tenant('postgres', 'CREATE DATABASE installed');
 tenant('installed', 'CREATE EXTENSION idgen');
 ask(q{

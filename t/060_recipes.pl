@@ -186,7 +186,7 @@ my $feed = 'An event feed that loses nothing';
 my $zero = '00000000-0000-0000-0000-000000000000';
 my $reader = session();
 
-# Run a query of events from the given position on, and return each event with its transaction and id.
+# Execute a query for the events after the given position, and return the transaction and id of each event.
 sub events
 {
 	my ($statement, @position) = @_;
@@ -371,8 +371,8 @@ sub here
 			'018570bb-4a7d-7000-8000-000000000000', 'instant' ],
 		[ here('uuid_v7_to_timestamptz'), uuid => '018570bb-4a7d-7000-8000-000000000000',
 			'2023-01-02 04:26:40.637+00' ],
-		# TimescaleDB's reference has a value that is 1 us smaller, from before its issue 8875 was fixed in version
-		# 2.24.
+		# The value in TimescaleDB's reference is 1 us smaller, because it predates the fix of TimescaleDB issue 8875 in
+		# version 2.24.
 		[ here('to_uuidv7_boundary'), timestamptz => '2025-09-04 11:01+02', '019913f5-30e0-7000-8000-000000000000',
 			'instant' ],
 		[ here('uuid_timestamp_micros'), uuid => '019913ce-f124-7835-96c7-a2df691caa98',

@@ -50,7 +50,7 @@ sub state_of { return $recipe->outcome(state_sql(@_)) }
 # Return the command and charge of a claim.
 sub ids_of { return map { "'$_'" } split /\|/, ask('SELECT command, charge FROM ' . claim(@_)) }
 
-# Return the number of rows that a statement of the page changes.
+# Return the number of rows that one of the page's statements changes.
 sub changed { my ($statement, @values) = @_; local $" = ', '; return ask("$prepared EXECUTE $statement(@values);
 	\\echo :ROW_COUNT") }
 

@@ -218,7 +218,7 @@ sub create_concurrently
 	cmp_ok(scalar keys %errors, '>', 0, "$database: a worker crashed meanwhile: " . join(' ', %errors));
 	$_->quit for @senders;
 
-	# Citus finishes the transactions that a crash left prepared.
+	# Citus completes the prepared transactions that a crash has left behind.
 	$_->poll_query_until($database, 'SELECT count(*) = 0 FROM pg_prepared_xacts') or die 'not recovered' for @nodes;
 	is( ask($nodes[0], q{SELECT count(*), count(DISTINCT command), count(entity_id) FROM (TABLE orders OFFSET 0) o
 				LEFT JOIN (TABLE idgen.creation_identifiers OFFSET 0) c ON command_id = command AND entity_id = id},

@@ -25,8 +25,7 @@ sub sqlstate { my ($node, $query) = @_; return outcome($query, node => $node) }
 # --- Foreign partitions -----------------------------------------------------
 my ($create, $ranges) = $page->blocks('Shards by postgres_fdw');
 
-# Return the block of the page for the east, or the same block for the west, with local and foreign partitions
-# exchanged.
+# Return the page's block for the east, or, for the west, the same block with local and foreign partitions exchanged.
 sub for_place
 {
 	my ($place, $block) = @_;
