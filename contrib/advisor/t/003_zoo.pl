@@ -1,6 +1,6 @@
 # Verify the predictions of index_report(), for tables that were not prepared for it, and of expected_key_cost(). They
-# are compared with measurements of the full-page images and the WAL of the next rows, of the leaf density and the size,
-# and of the space that REINDEX saves. Finally, index_wal() is compared with pg_waldump.
+# are compared with measurements: the full-page images and the WAL caused by the next rows, the leaf density, the size,
+# and the space that REINDEX saves. Finally, index_wal() is compared with pg_waldump.
 
 use FindBin;
 use lib "$FindBin::RealBin/../../../t/lib";
@@ -90,8 +90,8 @@ sub near
 	return abs($predicted - $measured) <= $relative * $measured + $absolute;
 }
 
-# Return the number of images and the bytes of WAL of the index per row. They are measured after the first $count rows,
-# in the given number of checkpoint intervals of $n rows. By default, the intervals have 4,000 rows in total.
+# Return the index's number of full-page images and bytes of WAL, both per row. They are measured after the first $count
+# rows, in the given number of checkpoint intervals of $n rows. By default, the intervals have 4,000 rows in total.
 sub measure
 {
 	my ($table, $index, $expression, $count, $n, $intervals) = @_;
@@ -263,7 +263,7 @@ fill(@$_) for (
 			"'keyed_comb', 120000, 1000, 12 * $_" ]
 	} 3, 20, 100, 200, 1000, 10_000);
 
-# Fill a table with short COMBs. $place is the place of the last one in the cycle.
+# Fill a table with short COMBs. $place is the position of the last short COMB in the cycle.
 sub fill_short_comb
 {
 	my ($title, $rows, $period_rows, $prefix_bytes, $place) = @_;
@@ -286,7 +286,7 @@ fill_short_comb(@$_) for (
 
 # For a table with random keys, index_report() predicts the cost of keyed COMBs. Compare the predictions with
 # measurements. Each case has the rows per minute, the minutes between two checkpoints, and the number of intervals. An
-# hour has 1.07 times as many rows, so that the checkpoints are spread over the whole hour.
+# hour has 1.07 times as many rows as this rate implies, so that the checkpoints are spread over the whole hour.
 ask('CREATE TABLE others (i int, k uuid PRIMARY KEY, t int, note text)');
 ask(insertion('others', $v4, 1, 60_000));
 for ([ 1, 60, 60 ], [ 5, 30, 60 ], [ 20, 5, 100 ], [ 20, 60, 15 ], [ 50, 30, 15 ], [ 200, 5, 40 ])
@@ -305,7 +305,7 @@ for ([ 1, 60, 60 ], [ 5, 30, 60 ], [ 20, 5, 100 ], [ 20, 60, 15 ], [ 50, 30, 15 
 }
 
 # Check expected_key_cost() with 10, 100 and 500 rows per checkpoint. For short COMBs, the case also has the rows per
-# minute, the prefix bytes, and the place of the last row in the cycle.
+# minute, the prefix bytes, and the position of the last row in the cycle.
 for (
 	[ 'ordered' ], [ 'random' ], [ 'short_comb', 20, 2, 60_000 ], [ 'short_comb', 20, 2, 30_000 ],
 	[ 'short_comb', 200, 2, 30_000 ], [ 'short_comb', 60, 1, 13_920 ], [ 'short_comb', 5, 1, 1120 ])

@@ -173,8 +173,8 @@ sub own_keys
 		join(' ', sort $id, $old, $new), '... the three rows stay the only ones');
 }
 
-# Each command creates its order once and is answered with it, even if the connection is cut at any of the packets. This
-# takes half a minute for each stack.
+# Each command creates its order once, and the answer is this order, even if the connection is cut at any of the
+# packets. This takes half a minute for each stack.
 sub cut_wires
 {
 	my ($stack, $in) = @_;

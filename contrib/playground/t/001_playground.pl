@@ -101,7 +101,7 @@ sub becomes
 	like($said, $expected, $name);
 }
 
-# Press keys together. Return the control that then has the focus, and its outline.
+# Press the given keys together. Return the control that then has the focus, and its outline.
 sub press
 {
 	my @keys = ((map +{ type => 'keyDown', value => $_ }, @_), map +{ type => 'keyUp', value => $_ }, reverse @_);

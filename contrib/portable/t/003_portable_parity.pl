@@ -1,5 +1,5 @@
 # Verify that the portable edition has the same functions and table as the extension, and that its triggers and hashes
-# have the same results, also in another encoding. The test also checks the known differences.
+# produce the same results, even in another encoding. The test also checks the known differences.
 
 use Digest::SHA qw(hmac_sha256);
 use Encode qw(encode_utf8);

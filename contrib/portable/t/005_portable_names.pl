@@ -1,5 +1,5 @@
-# Verify roles and objects of any name. A role installs the files, uses the functions and grants rights. This role and a
-# superuser dump and restore the database. Finally, the role removes the functions.
+# Verify roles and objects with unusual names. A role installs the files, uses the functions and grants rights. This
+# role and a superuser dump and restore the database. Finally, the role removes the functions.
 
 use Server;
 
