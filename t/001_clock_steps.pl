@@ -46,7 +46,7 @@ sub make
 make('before', 2000);
 $clock->run_ahead_by(-3600);
 make('back an hour', 2000);
-# The commands that a connection pooler sends between two clients do not reset the order.
+# DISCARD ALL, which connection poolers send between two clients, does not reset the order.
 $backend->ask('DISCARD ALL');
 make('after discard', 2000);
 $clock->run_ahead_by(3600);
@@ -132,8 +132,8 @@ SKIP:
 	$node->stop;
 
 	# The clock stands still in second 2^32 - 2, the last but one whose number fits into 32 bits. The test generates one
-	# more ObjectId than the counter has values, so the ObjectIds use two seconds, whatever the counter's first value
-	# is.
+	# more ObjectId than the counter has values, so the ObjectIds use two seconds, whatever value the counter starts
+	# with.
 	FakeClock::start_still($node, 2**32 - 2);
 	$session = session();
 	$session->ask(q{CREATE FUNCTION number(text) RETURNS bigint LANGUAGE sql

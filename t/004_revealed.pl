@@ -1,5 +1,5 @@
-# Verify that identifiers reveal to an outsider what docs/security.md says: the time, the number of bits that remain to
-# be guessed, and what several identifiers reveal together. All clock values are passed as arguments, and the key of
+# Verify what identifiers reveal to an outsider, as stated in docs/security.md: the time, the number of bits that remain
+# to be guessed, and what several identifiers reveal together. All clock values are passed as arguments, and the key of
 # hmac_comb() is known, so the counts are the same in each run.
 
 use Functions;
@@ -99,8 +99,8 @@ is(ask("SELECT idgen.short_comb_timestamp(idgen.short_comb(clock => c), clock =>
 	'short_comb(): the minute, if the age is known to within 45.5 days');
 is(sprintf('%.1f %.0f', 65536 / 24 / 60, 2**25 / 24 / 60 / 60), '45.5 388', 'the cycles of minutes and of trace_id()');
 
-# Ticker functions return consecutive numbers while they are ahead of the clock. The node number causes a gap between
-# the values of consecutive ticks.
+# Functions that use a ticker return consecutive numbers while they are ahead of the clock. The node number causes a gap
+# between the values of consecutive ticks.
 for my $ticker (qw(snowflake js_id trace_id uuid_v7_ordered))
 {
 	my $is_uuid = $ticker eq 'uuid_v7_ordered';
@@ -134,8 +134,8 @@ my $second = ask("SELECT idgen.object_id('$noon')");
 is(ask("SELECT idgen.object_id_timestamp('$second') = '$noon'"), 't', 'object_id(): the second');
 
 # --- The table of probabilities --------------------------------------------------------
-# For each row of the page: the number of rows that share a prefix or time, the number of such groups in 100 years, and
-# the number of bits that differ within a group
+# For each line of the page's table: the number of rows that share a prefix or time, the number of such groups in 100
+# years, and the number of bits that differ within a group
 sub log2 { return log($_[0]) / log(2) }
 my $minutes = 100 * 365.25 * 24 * 60;
 my %of = (

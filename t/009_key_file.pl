@@ -1,7 +1,7 @@
-# Verify that the keys of masks come from a file that only the server's configuration can name and that other users
-# cannot access. Keys do not leak: a session's memory does not contain them after they are replaced, and messages, dumps
-# and the postmaster's memory never contain them. Each statement uses one key, even in parallel plans. A standby reads
-# its own file.
+# Verify that the keys of masks come from a file that only the server's configuration can name and that other operating
+# system users cannot access. Keys do not leak: a session's memory does not contain them after they are replaced, and
+# messages, dumps and the postmaster's memory never contain them. Each statement uses one key, even in parallel plans. A
+# standby reads its own file.
 
 use Masks;
 use Server;
@@ -113,7 +113,7 @@ cmp_ok($bytes, '<', 8 * 1024 * 1024, '... take no memory each');
 $masks->write_keys("\xef\xbb\xbfdefault $key\n");
 is($masks->permuted, $permuted, 'a byte order mark is not a part of the first name');
 
-# Some files are accepted, and others are rejected.
+# Check files of several types, with several owners and permissions.
 my $missing = '58P01: could not open key file "idgen_keys": No such file or directory';
 my $access = "$refused has group or world access\nDETAIL:  "
   . 'The file must have permissions u=rw (0600) or less if owned by '
@@ -191,7 +191,7 @@ SKIP:
 	ok(!is_in_memory($pid, $raw->('published')), 'nor is the key that hmac_comb() used');
 	ok(!is_in_memory($pid, $Masks::key{$_}), "nor is the line of key $_") for @texts;
 
-	# The new file is rejected.
+	# Sessions reject the new file.
 	for my $broken ("key0 $Masks::key{other} \"default", "key7 $Masks::key{other}", "$Masks::key{other}\0")
 	{
 		my $title = $broken =~ s/\0/ zero byte/r;

@@ -1,4 +1,4 @@
-# Verify that the functions that follow the clock return values greater than all before, and that decimal_id()
+# Verify that the functions that follow the clock return values greater than all previous ones, and that decimal_id()
 # continues, in several scenarios: the extension is dropped and re-created; the server crashes; its clock is wrong; a
 # database with values far ahead of the clock is copied, or is dumped and restored, even into another database of the
 # same server.
@@ -92,7 +92,7 @@ ask("COMMIT PREPARED 'later'", 'prepared');
 continues('committed', take($_)) for @sessions;
 continues_after_crash('prepared');
 
-# nextval() is not useful for these sequences. It advances them by up to 32 values without writing WAL.
+# nextval() is not intended for these sequences. It advances them by up to 32 values without writing WAL.
 my $next = for_marks("SELECT max(nextval('MARK')) FROM generate_series(1, 33)");
 scenario('taken', ([ 1, 'after nextval()', "$next; VALUES" ], [ 2, 'the other session' ]) x 2);
 

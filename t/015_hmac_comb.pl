@@ -85,8 +85,8 @@ SKIP:
 }
 
 # --- Only the present --------------------------------------------------------------
-# A key of hmac_comb() always has the prefix of its period and area at the time of the call, even after calls of
-# hmac_comb_at() in the same session. An area that looks like the rest of a message is treated as an area.
+# A key of hmac_comb() always has the current prefix for its period and area, even after calls of hmac_comb_at() in the
+# same session. An area that looks like the rest of a message is treated as an area.
 my @areas = ('', 'orders', ' orders', '489000 orders', '3600000 489000 orders', '1 3600000 489000 orders', '2');
 my $session = session();
 my @wrong;

@@ -1,5 +1,5 @@
-# Verify create_once() with very many commands in one statement and in one transaction. Its saved plans must suit a
-# table that grows, and no call may leak memory.
+# Verify create_once() with a very large number of commands in one statement and in one transaction. Its saved plans
+# must suit a table that grows, and no call may leak memory.
 
 use Server;
 
@@ -48,7 +48,7 @@ sub growth
 		WHERE NOT no_answer});
 }
 
-# The limit is less than one byte for each call. The next check verifies that the measurement works.
+# The limit is less than one byte per call. The next check verifies that the measurement works.
 my $flat = 16 * 1024;
 cmp_ok(growth('pg_try_advisory_lock(i)', 4000), '>', $flat, 'four thousand session locks count as growth');
 

@@ -1,6 +1,6 @@
 # Verify that pg_cron can purge recorded commands as a role that has only the required rights. The job deletes all old
-# commands, even if there are more of them than a single call deletes, and no recent ones. The job of a role without
-# these rights fails, and the failure is logged.
+# commands, even if there are more of them than a single call deletes, but it deletes no recent commands. The job of a
+# role without these rights fails, and the failure is logged.
 
 use Page;
 use Server;
@@ -47,7 +47,7 @@ like(wait_for_run($job{guest}),
 	'the job of a role without rights fails, which is logged');
 is(ask(q{SET ROLE guest; SELECT cron.unschedule('no rights')}), 't', 'its job can be removed');
 like(wait_for_run($job{janitor}), qr/^postgres\|janitor\|succeeded\|/, 'the job of a role with rights succeeds');
-# The wait event of pg_cron's launcher is of type Extension, but the launcher does not wait for the clock.
+# pg_cron's launcher has a wait event of type Extension, but does not wait for the clock.
 my ($waiting) = grep { /wait_event_type/ } split /;/, (Page->new('operations')->blocks('Monitoring'))[1];
 ok($node->poll_query_until('postgres',
 	q{SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Extension'}),

@@ -1,7 +1,7 @@
-# Verify that a dump is restored with all contents, rights, triggers, defaults and materialized views, whatever the
-# names of roles and objects are. All formats are tested, with restores by superusers and, as docs/operations.md
-# describes, by an installer that is not a superuser. If OLD_BINDIR is set (by dev/test-upgrade.sh), the dumps are made
-# on an older server.
+# Verify that a dump is restored with all contents, rights, triggers, defaults and materialized views, regardless of the
+# names of roles and objects. All formats are tested, with restores by superusers and, as docs/operations.md describes,
+# by an installer that is not a superuser. If OLD_BINDIR is set (by dev/test-upgrade.sh), the dumps are made on an older
+# server.
 
 use Functions;
 use File::Basename qw(dirname);

@@ -80,7 +80,7 @@ for my $name (@settings)
 				"RESET $name", 'RESET ALL', 'DISCARD ALL')),
 		[ $value, 'has no effect in the transaction of a superuser', $superuser, '', 'BEGIN', 'SET ROLE caller', $set,
 			'RESET ROLE', $load, 'COMMIT', $query ],
-		# The session has no value.
+		# In these cases, the session has no value.
 		(map { [ '55000', "fails closed $_->[0]", 'caller', @$_[ 1 .. $#$_ ] ] }
 			[ "in the connection's options", "-c $name=1", $query ],
 			[ 'in capital letters', "-c \U$name\E=1", $query ],

@@ -1,6 +1,6 @@
 # Verify idgen on two servers that replicate to each other, as described in docs/replication.md. The subscriber does not
 # evaluate defaults again, and replicated rows do not advance tickers. If both servers record the same command, the two
-# records conflict, and the statements of the page keep one of them.
+# records conflict, and the page's statements keep one of them.
 
 use Page;
 use Server qw(outcome slurp_file start_server);

@@ -1,4 +1,4 @@
-# Verify the administrator's tasks of docs/operations.md and docs/security.md, with the statements of these pages:
+# Verify the administrator's tasks in docs/operations.md and docs/security.md, with the statements on these pages:
 # restores of parts of a database, a new installer, what an installer can do, purges (including a purge while the clock
 # is ahead), and a crash without synchronous_commit. (t/042_restore.pl tests whole dumps, and t/005_text_ids.pl tests
 # the prefixes in dumps.)
@@ -178,7 +178,7 @@ is(ask("$forget " . order(2) . ';' . order(1) . '; SELECT count(*) FROM orders',
 	'the statement of the page removes this command only');
 
 # --- Replacing the installer --------------------------------------------------------
-# The former installer has the extension in two databases of the server.
+# The former installer has installed the extension in two databases of the server.
 my $grants = q{
 	GRANT SELECT, INSERT (command_id, command_name, entity_id, entity_number, entity_text, request_hash)
 		ON idgen.creation_identifiers TO app};
@@ -337,7 +337,7 @@ ok((grep { $_->[0] eq "42809, `$session->{message}`" } $page->table('Troubleshoo
 ask('ALTER TABLE idgen.creation_identifiers SET LOGGED', 'source');
 is($session->ask($record), 't', 'until it is logged');
 
-# A SERIALIZABLE call inserts without searching first, so it waits only in the insertion.
+# A SERIALIZABLE call inserts without searching first, so it waits only during the insertion.
 my ($altering, $watching) = map { session(database => 'source') } 1 .. 2;
 $altering->ask('BEGIN; ALTER TABLE idgen.creation_identifiers SET UNLOGGED');
 $session->ask('SET default_transaction_isolation = serializable');

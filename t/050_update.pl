@@ -42,7 +42,7 @@ for my $session (values %session)
 	die $session->{message} if $session->{sqlstate};
 }
 
-# Return the lines of objects that existed before. Each line begins with the name of its object.
+# Return the lines of objects that existed before the update. Each line begins with the name of its object.
 sub of_old_objects
 {
 	my ($before, $lines) = @_;
@@ -71,7 +71,7 @@ CREATE FUNCTION idgen.entity_of(command_id uuid) RETURNS uuid
         WHERE c.command_id OPERATOR(pg_catalog.=) entity_of.command_id;
     END;
 
--- typeid() is now ordered over all sessions.
+-- The values of typeid() now increase across all sessions.
 CREATE OR REPLACE FUNCTION idgen.typeid(prefix text DEFAULT '', clock timestamptz DEFAULT NULL) RETURNS text
     LANGUAGE SQL VOLATILE PARALLEL SAFE
     RETURN idgen.typeid_from_uuid(prefix, idgen.uuid_v7_ordered());

@@ -112,7 +112,7 @@ my $then = as('tenant', $number);
 cmp_ok($then - $first, '>=', 5000, 'the tenant learns how many identifiers the shop has generated');
 cmp_ok($then - $first, '<=', 5010, '... exactly, while they are ahead of the clock');
 
-# The tenant repeatedly raises the mark as far as the function accepts. The shop must therefore wait, however slow the
+# The tenant repeatedly raises the mark as far as the function allows. The shop must therefore wait, however slow the
 # machine is.
 my $waiting = session(database => 'shop');
 my $pid = $waiting->{pid};

@@ -43,7 +43,7 @@ is(app(q{SELECT left(idgen.hmac_comb('orders', period => '365250 days')::text, 8
 	'hmac_comb(): a key of the role has the prefix of those that others generate meanwhile');
 ask('REVOKE EXECUTE ON FUNCTION idgen.hmac_comb FROM app');
 
-# The function of docs/recipes.md allows one area and one key.
+# The function in docs/recipes.md allows only one area and one key.
 ask((Page->new('recipes')->blocks('Keys that applications make'))[1] =~ /(CREATE FUNCTION.*?END;)/s);
 is(app(q{SELECT left(new_basket_id()::text, 0) || 'made'}), 'made', 'a function of the superuser makes keys');
 is(app(q{SELECT idgen.hmac_comb('orders')}), '42501', '... of its area only');

@@ -1,5 +1,5 @@
-# Verify that the recipes of docs/recipes.md and docs/migrating.md, and the node numbers in containers of
-# docs/scaling.md, do what the pages say. (t/090_reference.pl pastes the recipes, contrib/clients/t tests lists and
+# Verify that the recipes in docs/recipes.md and docs/migrating.md, and the node numbers in containers in
+# docs/scaling.md, work as the pages say. (t/090_reference.pl pastes the recipes, contrib/clients/t tests lists and
 # drivers, and t/061_partitions.pl tests partitions.)
 
 use Functions;
@@ -19,8 +19,8 @@ for ([ '', '' ], map { my $page = $_; map { [ $page, $_ ] } $page->headings } $r
 	my ($page, $heading) = @$_;
 	my $sql = $heading eq '' ? 'CREATE EXTENSION idgen' : join "\n", eval { $page->blocks($heading) };
 	my (undef, $errors) = psql_said("\\set ON_ERROR_STOP off\n$sql", database => 'owned', user => 'installer');
-	# Check only recipes that fail with 42501, or that lack a setting that only a superuser can make. pg_partman before
-	# version 5 requires a superuser.
+	# Check only recipes that fail with 42501, or because of a missing setting that only a superuser can make.
+	# pg_partman before version 5 requires a superuser.
 	next if $errors !~ /(?:ERROR|WARNING):  42501|ERROR:  55000/ || $heading eq 'pg_partman';
 	$privileged .= "$heading, ";
 	like($page->section($heading), qr/superuser/, "$heading: needs a superuser, and says so") or diag($errors);
@@ -404,8 +404,8 @@ sub here
 			) v(instant)) v WHERE instant = $time_of AND left(id::text, 18) = left(($boundary)::text, 18)}),
 		3000, 'TimescaleDB: the microseconds are exact');
 
-	# This is how ramsey/uuid generates these UUIDs: the digits of the seconds and five more digits form a number of 48
-	# bits.
+	# This is how ramsey/uuid generates these UUIDs: the digits of the seconds and five more digits form a 48-bit
+	# number.
 	my ($bound, $time) = $section =~ /`id >= (rpad\(.*?)`, time: `(.*?)`/;
 	my $ordered = join '-', unpack 'A8 A4', sprintf '%012x', '1700000000' . '12345';
 	is(value($bound, 'timestamptz', '2023-11-14 22:13:20.123459+00', 'start'), "$ordered-0000-0000-000000000000",
@@ -426,7 +426,7 @@ sub here
 	}
 }
 
-# Each expression of the tables returns the example beside it. The examples for base64url, shortuuid, TSID, xid and
+# Each expression in the tables returns the example beside it. The examples for base64url, shortuuid, TSID, xid and
 # KSUID were taken from taskcluster/slugid.py (test.py), skorokithakis/shortuuid (test_shortuuid.py), tsid-ts
 # (README.md; the time follows from its definition), rs/xid (id_test.go) and segmentio/ksuid (README.md).
 {

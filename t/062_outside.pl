@@ -1,4 +1,4 @@
-# Verify that "Work outside the database" of docs/recipes.md does what the page says. The tests cover each state, two
+# Verify that "Work outside the database" in docs/recipes.md does what the page says. The tests cover each state, two
 # workers that both believe that they hold the lease, and a load of eight workers, which are killed at each step or
 # continue after another worker has taken over. Each command has one answer, and one effect at a provider that honours
 # keys.

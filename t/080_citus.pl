@@ -1,6 +1,6 @@
 # Verify idgen on Citus, if it is installed (see dev/test-citus.sh). A coordinator and two workers all accept clients
-# and evaluate defaults, so each of them needs its own number. Recorded commands are stored in a distributed table, a
-# reference table, or a table on each node. The statements are those of docs/scaling.md.
+# and evaluate defaults, so each of them needs its own node number. Recorded commands are stored in a distributed table,
+# a reference table, or a table on each node. The statements are those of docs/scaling.md.
 
 use Page;
 use Server qw(append_to_file errors init_server is like note ok plan run_command cmp_ok done_testing);

@@ -1,6 +1,6 @@
 # Verify two servers that share tables, as described in docs/scaling.md. In the first setup, the tables have foreign
-# partitions (postgres_fdw), and each server inserts. In the second setup, the servers are independent, and the client
-# chooses a server by a hash of the key. No identifier occurs on both servers.
+# partitions (postgres_fdw), and each server inserts rows. In the second setup, the servers are independent, and the
+# client chooses a server by a hash of the key. No identifier occurs on both servers.
 
 use Digest::SHA qw(sha256_hex);
 use Page;

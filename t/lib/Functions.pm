@@ -129,7 +129,7 @@ my @rows = (
 	[ 'ulid_timestamp(text)', 'reader', 'is strict', '22P02', $ulid ],
 	[ 'ulid_within(text,timestamptz,timestamptz)', 'reader', 'is', '', qq{$ulid, $before, $instant} ],
 
-	# Functions of the key file
+	# Functions that use the key file
 	[ 'mask_uuid_v7(uuid,text)', 'key', 'sr', '22004 22023 42704', $v7 ],
 	[ 'unmask_uuid_v7(uuid,text)', 'key', 'sr', '22004 22023 42704', $v4 ],
 	(map { [ "$_(int8,text,int8,text)", 'key', 'sr', '22004 22021 22023 42704', q{42, 'orders', 1000} ] }
@@ -236,7 +236,7 @@ sub add_key
 	return $node;
 }
 
-# Return the functions of the list that are installed.
+# Return the functions in the list that are installed.
 sub installed
 {
 	my ($node, $database) = @_;

@@ -1,4 +1,4 @@
-# psql clients that repeat statements until their session ends, and then connect again. Everything that the server
+# psql clients that repeat statements until their sessions end, and then connect again. Everything that the server
 # returns to them is recorded, for two checks: no identifier was returned twice, even if its transaction did not commit,
 # and each command has created one order.
 #

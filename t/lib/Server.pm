@@ -98,7 +98,7 @@ sub session
 	return Session->new($where{node} // $first, %where);
 }
 
-# Settings for a plan that only the workers execute
+# Settings for a plan that only parallel workers execute
 our $in_parallel = 'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; '
   . 'SET parallel_leader_participation = off';
 

@@ -9,8 +9,8 @@
 #   $session->send_blocked($observer, 'SELECT ...');    # wait until the observer sees that it waits for a lock
 #   $session->disconnect;                   # without a Terminate message
 #
-# {pid} is the process ID of the server's backend. {sqlstate} and {message} belong to the first error. {errors} contains
-# all messages of psql. {rows} are lists of columns. {gone} is set when the session has ended.
+# {pid} is the process ID of the session's backend. {sqlstate} and {message} belong to the first error. {errors}
+# contains all messages of psql. {rows} are lists of columns. {gone} is set when the session has ended.
 
 package Session;
 use strict;

@@ -1,6 +1,6 @@
-# Verify the predictions of index_report(), for tables that were not prepared for it, and of expected_key_cost(). They
-# are compared with measurements: the full-page images and the WAL caused by the next rows, the leaf density, the size,
-# and the space that REINDEX saves. Finally, index_wal() is compared with pg_waldump.
+# Verify the predictions of index_report() for tables that were not prepared for it, and the predictions of
+# expected_key_cost(). They are compared with measurements: the full-page images and the WAL caused by the next rows,
+# the leaf density, the size, and the space that REINDEX saves. Finally, index_wal() is compared with pg_waldump.
 
 use FindBin;
 use lib "$FindBin::RealBin/../../../t/lib";
@@ -10,7 +10,7 @@ use Server;
 my $rows = 40_000;
 my $next = 1000;
 
-# There are no checkpoints, vacuums or statistics except those of the test.
+# There are no checkpoints, vacuums or statistics except the test's own.
 my $node = start_server('zoo',
 	"autovacuum = off\ncheckpoint_timeout = 1h\nmax_wal_size = 10GB\nwal_writer_delay = 1s\n" .
 	  "wal_consistency_checking = ''",

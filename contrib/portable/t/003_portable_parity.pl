@@ -166,7 +166,7 @@ is(ask(q{SET track_functions = 'pl'; BEGIN;
 	SELECT pg_stat_get_xact_function_calls('idgen.portable_current_prefix'::regproc) < 100; COMMIT}, 'p'), "3000\nt",
 	'it computes few of the prefixes that it keeps');
 
-# A session that writes the setting chooses the prefix of its own keys only.
+# A session that writes the setting chooses only the prefix of its own keys.
 my $setting = q{'idgen_portable.prefix_' || (hashtext('a') & 255)};
 my $kept = "current_setting($setting)";
 my $written = "$live; SELECT set_config($setting, '%s' || substr($kept, 9), false) IS NULL; $live";
