@@ -36,7 +36,7 @@ sub _set
 	rename "$self->{file}.new", $self->{file} or die "rename: $!";
 }
 
-# Set the clock ahead of the real clock by a number of seconds, or behind it if the number is negative.
+# Set the clock ahead of the real clock by the given number of seconds, or behind it if the number is negative.
 sub run_ahead_by { my ($self, $seconds) = @_; $self->_set(sprintf('%+d', $seconds)) }
 
 # Stop the clock at the given Unix time in seconds.

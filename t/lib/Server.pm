@@ -104,7 +104,7 @@ our $in_parallel = 'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SE
 
 sub in_parallel { return "$in_parallel; $_[0]" }
 
-# Wait until a condition is true, at most for the default timeout of tests. Return whether it is true.
+# Wait until a condition is true, for at most the default timeout of tests. Return whether it is true.
 sub wait_until
 {
 	my ($condition) = @_;

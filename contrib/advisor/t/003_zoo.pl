@@ -45,8 +45,8 @@ my @zoo = (
 	[ 'identity', 'ordered', 'bigint', 'i' ],
 	[ 'version 4', 'scattered', 'uuid', $v4 ],
 	[ 'version 7', 'ordered', 'uuid', $v7 ],
-	# New keys ascend between older keys: version 1 UUIDs at one row per 100 ms, in cycles of 7 minutes; short COMBs of
-	# 8 and 32 cycles; and numbers in rounds.
+	# New keys ascend between older keys: version 1 UUIDs at one row per 100 ms, in cycles of 7 minutes; short COMBs
+	# over 8 and 32 cycles; and numbers in rounds.
 	[ 'version 1', 'local', 'uuid', q{idgen.uuid_v1('epoch'::timestamptz + i * interval '100 ms')},
 		{ within => 0.25 } ],
 	[ 'a short COMB of a year', 'local', 'uuid',
@@ -61,7 +61,8 @@ my @zoo = (
 	[ 'SQL Server order', 'scattered', 'uuid', 'idgen.suffix_comb(at)' ],
 	[ 'UUID as text', 'scattered', 'text', "$v4\::text" ],
 	[ 'composite of version 4', 'scattered', 'uuid', $v4, { index => '(t, k)' } ],
-	# The 100 values of its first column get new rows at the same rate, so their leaf pages split at the same time.
+	# The 100 values of the index's first column get new rows at the same rate, so their leaf pages split at the same
+	# time.
 	[ 'composite of version 7', 'local|mixed', 'uuid', $v7, { index => '(t, k)', intervals => 15 } ],
 	[ 'composite of 16 numbers and an ordered one', 'local', 'int', 'hashint4(i) & 15', { index => '(k, i)' } ],
 	[ 'foreign key', 'scattered', 'int REFERENCES parents', 'i * 37 % 100', { unique => 0 } ],

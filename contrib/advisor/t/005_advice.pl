@@ -1,4 +1,4 @@
-# Verify the advice for tables other than those of 003_zoo.pl, and the reports of index_reports() on all indexes. The
+# Verify the advice for tables other than those in 003_zoo.pl, and the reports of index_reports() on all indexes. The
 # daily WAL, which is computed from the server's statistics, is compared with index_wal(). If the daily WAL is unknown,
 # the report must contain the reason.
 

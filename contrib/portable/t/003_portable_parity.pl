@@ -9,7 +9,7 @@ use Server;
 my $portable = join '', map { slurp_file("contrib/portable/$_.sql") } qw(uuids checks text_ids create_once);
 init_server('portable', "timezone = 'UTC'\nautovacuum = off")->start;
 
-# "c" and "latin_c" have the extension, "p" and "latin_p" the portable edition.
+# "c" and "latin_c" have the extension, and "p" and "latin_p" have the portable edition.
 for ([ c => 'CREATE EXTENSION idgen' ], [ p => $portable ])
 {
 	my ($edition, $install) = @$_;
@@ -184,7 +184,7 @@ is(outcome($_, database => 'p', user => 'app'), '55000', 'without the secret, a 
   for $live, q{SELECT idgen.keyed_comb('a', clock => now())};
 is(outcome('SELECT idgen.short_comb(run_length => 2)', database => 'p'), '0A000', 'a run of short COMBs is refused');
 
-# The portable edition takes the random bits of a ULID from uuids. Each bit must be set in half of the ULIDs.
+# The portable edition takes the random bits of a ULID from uuids. Each bit must be set in about half of the ULIDs.
 is(ask(q{
 		SELECT count(*) FILTER (WHERE abs(ones - 2500) > 6 * sqrt(5000) / 2)
 		FROM (SELECT sum(get_bit(uuid_send(idgen.ulid_to_uuid(id)), bit)) AS ones

@@ -33,7 +33,7 @@ for my $name (@unusual_names)
 	ask("CREATE DATABASE ${\ident($_)} OWNER $role") for $name, $again;
 	ask("CREATE DATABASE ${\ident($restored)}");
 
-	# The files revoke the access to the secret that default privileges grant.
+	# Default privileges grant access to the secret, and the files revoke it.
 	ask("ALTER DEFAULT PRIVILEGES FOR ROLE $role GRANT SELECT ON TABLES TO $app, $dba", $name);
 	is($run_files->(@files), '', "$name installs the files");
 	ask("ALTER DEFAULT PRIVILEGES FOR ROLE $role REVOKE SELECT ON TABLES FROM $app, $dba", $name);
