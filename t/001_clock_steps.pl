@@ -33,8 +33,8 @@ ask(qq{
 my $backend = session();
 my $ids = 0;
 
-# Insert rows that contain the next identifiers of one backend. Each row also contains the clock's time before and after
-# the calls.
+# Insert rows that contain the next identifiers that one backend generates. Each row also contains the clock's time
+# before and after the calls.
 sub make
 {
 	my ($phase, $count) = @_;
@@ -46,12 +46,12 @@ sub make
 make('before', 2000);
 $clock->run_ahead_by(-3600);
 make('back an hour', 2000);
-# The commands that a connection pooler sends between two clients do not reset the order.
+# DISCARD ALL, which connection poolers send between two clients, does not reset the order.
 $backend->ask('DISCARD ALL');
 make('after discard', 2000);
 $clock->run_ahead_by(3600);
 make('ahead an hour', 2000);
-# 10,000 values generated at one instant take more than one millisecond of version 7 timestamps.
+# The timestamps of 10,000 version 7 UUIDs generated at one instant span more than a millisecond.
 $clock->stand_still_at(timegm(0, 0, 0, 1, 0, 2037));
 make('standing still', 10000);
 $clock->run_ahead_by(0);
@@ -94,7 +94,7 @@ is(ask(q{SELECT count(*) FROM (SELECT object_id, lag(object_id) OVER (ORDER BY p
 		WHERE (idgen.bigint_from_base(right(object_id, 6), 16) - idgen.bigint_from_base(right(previous, 6), 16))
 			& 16777215 <> 1}),
 	'0', 'the counter of an ObjectId is the previous one plus one, whatever the clock does');
-# The three versions share one counter, which advances by one tick of 100 ns for each value.
+# UUIDs of versions 1, 6 and 13 share one counter, which advances by one tick of 100 ns for each value.
 is(ask(q{SELECT extract(epoch FROM max(idgen.uuid_timestamp(uuid_v1)) - min(idgen.uuid_timestamp(uuid_v6))) * 1000000
 		FROM made WHERE phase = 'standing still'}) + 0, 2999,
 			'10000 rows advance versions 1, 6 and 13 by one tick for each value');
@@ -119,8 +119,8 @@ SKIP:
 {
 	skip 'time_t has 32 bits', 6 if $Config{ptrsize} < 8;
 	my $out_of_range = qr/^timestamp is out of range for the identifier/;
-	# 60 bits of ticks since 1582 overflow in the year 5236. A backend that saw a later clock follows the corrected
-	# clock again.
+	# The 60-bit count of ticks since 1582 overflows in the year 5236. A backend that has seen a later time follows the
+	# clock again after it is corrected.
 	my $session = session();
 	$clock->stand_still_at(timegm(0, 0, 0, 1, 0, 5300));
 	$session->ask('SELECT idgen.uuid_v6()');
@@ -131,8 +131,9 @@ SKIP:
 	$session->quit;
 	$node->stop;
 
-	# The clock stands still in the last second but one whose number fits into 32 bits. The test generates one more
-	# ObjectId than the counter has values, so the ObjectIds use two seconds, whatever the counter's first value is.
+	# The clock stands still in second 2^32 - 2, the last but one whose number fits into 32 bits. The test generates one
+	# more ObjectId than the counter has values, so the ObjectIds use two seconds, whatever value the counter starts
+	# with.
 	FakeClock::start_still($node, 2**32 - 2);
 	$session = session();
 	$session->ask(q{CREATE FUNCTION number(text) RETURNS bigint LANGUAGE sql
@@ -148,7 +149,7 @@ SKIP:
 	$session->quit;
 	$node->stop;
 
-	# The second in which the 60 bits of ticks overflow
+	# Stop the clock in the second in which the 60-bit count of ticks overflows.
 	FakeClock::start_still($node, int((2**60 - 122_192_928_000_000_000) / 10**7));
 	$session = session();
 	is($session->ask('SELECT count(*) FROM (SELECT idgen.uuid_v6() FROM generate_series(1, 6846976) OFFSET 0) s'),

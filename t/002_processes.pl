@@ -1,4 +1,4 @@
-# Verify that concurrent processes, both parallel workers and sessions, never generate the same value. The library is
+# Verify that concurrent processes, whether parallel workers or sessions, never generate the same value. The library is
 # first loaded on demand, and then by the postmaster, from which every backend is forked. Functions that use a ticker
 # must run in the leader of a parallel plan.
 
@@ -21,8 +21,8 @@ my $in_workers = in_parallel("SET $force = on");
 my $parallel = "$in_workers; SET max_parallel_workers_per_gather = 3; SET parallel_leader_participation = on";
 
 # --- Functions that use a ticker ---------------------------------------------------
-# These functions are PARALLEL UNSAFE (see t/003), so the planner runs them in the leader only, as it does for
-# nextval(). A function that is falsely declared PARALLEL SAFE calls them in a worker, where they raise an error.
+# These functions are PARALLEL UNSAFE (see t/003), so the planner runs them only in the leader, like nextval(). A
+# function that is falsely declared PARALLEL SAFE calls them in a worker, where they raise an error.
 for my $function (@Functions::tickers)
 {
 	ask("CREATE FUNCTION marked_safe_$function() RETURNS text LANGUAGE plpgsql VOLATILE PARALLEL SAFE
@@ -90,8 +90,8 @@ for my $ordered ('uuid_v7', 'uuid_v6', 'lambert_comb', 'object_id')
 		'0', "$ordered: strictly increasing within each worker");
 }
 
-# The identifiers of a run share the 32 bits after the prefix of two bytes. Identifiers outside runs may share these
-# bits by chance.
+# The identifiers of a run share the 32 bits after the two-byte prefix. Identifiers outside runs may share these bits by
+# chance.
 my $tag = q{substr(replace(id::text, '-', ''), 5, 8)};
 for my $case ([ 'bulk', 4096, 2 ], [ 'run', 1024, 0 ])
 {

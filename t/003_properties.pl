@@ -1,7 +1,7 @@
 # Verify properties of all functions. t/lib/Functions.pm lists every function. Every function that takes an identifier,
 # text, a number or a timestamp is called with thousands of random values and with boundary values, and must return a
-# result or raise one of its documented errors. Each documented error must be raised by some call. The properties in
-# t/lib/properties.sql must hold. Set IDGEN_SEED to repeat a run.
+# result or raise one of its documented errors. Each documented error must be raised by at least one call. The
+# properties in t/lib/properties.sql must hold. Set IDGEN_SEED to repeat a run.
 
 use FindBin;
 use Functions;
@@ -48,7 +48,7 @@ push @{ $listed{ $_->[0] }{named} }, [ @$_[ 1 .. 3 ] ] for grep { $listed{ $_->[
 		regexp_replace(pg_get_function_arg_default(oid, n::int), '::[a-z ]+', '')
 	FROM ($Functions::installed) p, unnest(proargtypes) WITH ORDINALITY a (type, n) ORDER BY oid, n});
 
-# Check a rule. $check returns the arguments of a function that break it.
+# Check a rule. $check returns the arguments of a function that violate the rule.
 sub broken
 {
 	my ($rule, $check) = @_;
@@ -99,8 +99,8 @@ broken('shared arguments have the same order',
 broken('a clock is the last argument',
 	sub { my ($function, @arguments) = @_; pop @arguments; return grep { $_ eq 'clock' } map { $_->[0] } @arguments });
 
-# NULL is valid for a value that a function reads and for an argument whose default is NULL. For all other arguments, it
-# is an error.
+# NULL is valid for a value that a function reads and for an argument whose default is NULL. For all other arguments,
+# NULL is an error.
 ask('CREATE SEQUENCE numbers');
 my $is_read = qr/^(?:id|masked|permuted|instant|start|stop|created_at)$/;
 broken('NULL is an error unless it is the default, or what is read',
@@ -122,7 +122,7 @@ broken('NULL is an error unless it is the default, or what is read',
 # --- Random arguments -----------------------------------------------------------
 my %raised;    # by function and SQLSTATE; '' means that a call returned a result
 
-# Return the raised SQLSTATEs that the list of functions does not contain.
+# Return the SQLSTATEs that were raised but are not in the list of functions.
 sub undocumented
 {
 	my $states = shift;
@@ -158,7 +158,8 @@ for my $encoding ('SQL_ASCII', 'UTF8')
 		$calls{$function}{$state} = $raised{$function}{$state} = 1;
 	}
 	is(undocumented(\%calls), '', "$encoding: only documented errors (IDGEN_SEED=$seed)");
-	# hmac_comb() and hmac_comb_at() are tested by the properties instead, because no key has a random text as its name.
+	# hmac_comb() and hmac_comb_at() are tested by the properties instead, because a random text is never the name of a
+	# key.
 	is(join(' ', grep { !$calls{$_}{''} && !/^hmac_comb/ } sort keys %calls), '',
 		"$encoding: each function returned a result");
 

@@ -1,6 +1,6 @@
-# Verify that identifiers reveal to an outsider what docs/security.md says: the time, the number of bits that remain to
-# be guessed, and what several identifiers reveal together. All clocks are passed in, and the key of hmac_comb() is
-# known, so the counts are the same in each run.
+# Verify what identifiers reveal to an outsider, as stated in docs/security.md: the time, the number of bits that remain
+# to be guessed, and what several identifiers reveal together. All clock values are passed as arguments, and the key of
+# hmac_comb() is known, so the counts are the same in each run.
 
 use Functions;
 use KeyedPrefix;
@@ -15,8 +15,8 @@ my $page = Page->new('security');
 my $noon = '2026-11-20 12:00:00+00';
 
 # --- The table of identifiers ---------------------------------------------------------
-# Return the bits of 100 identifiers that one transaction generates after some others: 0, 1, or ? for a bit that varies.
-# (A random bit is equal in all 100 with a probability of 2^-99.)
+# Generate the given number of identifiers and then 100 more in one transaction. Return the bits of these 100: 0, 1, or
+# ? for a bit that varies. (A random bit is equal in all 100 with a probability of 2^-99.)
 sub bits
 {
 	my ($call, $after) = @_;
@@ -45,8 +45,8 @@ sub call
 	return $call{$function} =~ s/CLOCK/$clock/r;
 }
 
-# For each resolution on the page: a later clock with which the known bits must be the same, and one with which they
-# must differ. If no time is revealed, there is no second clock. (A timestamp has a resolution of a microsecond.)
+# For each resolution on the page: an interval after which the known bits must be the same, and one after which they
+# must differ. If no time is revealed, there is no second interval. (A timestamp has a resolution of a microsecond.)
 my %resolution = (
 	'no' => ['1000 days'],
 	'to the millisecond' => [ '0.4 ms', '1 ms' ],
@@ -99,7 +99,8 @@ is(ask("SELECT idgen.short_comb_timestamp(idgen.short_comb(clock => c), clock =>
 	'short_comb(): the minute, if the age is known to within 45.5 days');
 is(sprintf('%.1f %.0f', 65536 / 24 / 60, 2**25 / 24 / 60 / 60), '45.5 388', 'the cycles of minutes and of trace_id()');
 
-# Ticker functions return consecutive numbers while they are ahead of the clock. A full tick skips the node number.
+# Functions that use a ticker return consecutive numbers while they are ahead of the clock. The node number causes a gap
+# between the values of consecutive ticks.
 for my $ticker (qw(snowflake js_id trace_id uuid_v7_ordered))
 {
 	my $is_uuid = $ticker eq 'uuid_v7_ordered';
@@ -133,8 +134,8 @@ my $second = ask("SELECT idgen.object_id('$noon')");
 is(ask("SELECT idgen.object_id_timestamp('$second') = '$noon'"), 't', 'object_id(): the second');
 
 # --- The table of probabilities --------------------------------------------------------
-# For each row of the page: the number of rows that share a prefix or time, the number of such groups in 100 years, and
-# the number of bits that differ within a group
+# For each line of the page's table: the number of rows that share a prefix or time, the number of such groups in 100
+# years, and the number of bits that differ within a group
 sub log2 { return log($_[0]) / log(2) }
 my $minutes = 100 * 365.25 * 24 * 60;
 my %of = (
@@ -143,7 +144,7 @@ my %of = (
 	'in runs of 4,096' => sub { my $n = shift; return [ 4096, $n * $minutes / 4096, 74 ] },
 	'`keyed_comb()`' => sub { my $n = shift; return [ 5 * $n, $minutes / 5, 90 ] },
 	'in runs of 8,192' => sub { my $n = shift; return [ 8192, $n * $minutes / 8192, 74 ] },
-	# A millisecond has 4,096 different times, most of them without a row.
+	# Version 7 timestamps divide a millisecond into 4,096 parts, most of which have no row.
 	'`uuid_v7()` of several sessions' =>
 	  sub { my $n = shift; return [ 1, 0, 62 ], [ $n / 4096e3, 60 * $minutes * 4096e3, 62 ] });
 my $guesses = log2(1e6 * 365.25 * 24 * 60 * 60);
@@ -183,9 +184,9 @@ is( ask(q{SELECT count(*) FROM own
 		WHERE left(prefix, 6) IN (SELECT left(idgen.hmac_comb_at(t, 'orders')::text, 6) FROM own)}),
 	'0', 'areas are unrelated');
 
-# The outsider guesses the hour of the day from the number of keys that share a prefix, at an even rate and at a rate
-# with a peak at noon. The guess is the hour whose expected number is nearest. An hour before noon has the same expected
-# number as the corresponding hour after noon.
+# The outsider guesses the hour of the day from the number of keys that share a prefix. The keys are generated at an
+# even rate, and at a rate with a peak at noon. The guess is the hour whose expected number is nearest. An hour before
+# noon has the same expected number as the corresponding hour after noon.
 ask(q{
 	SELECT setseed(0.5);
 	CREATE TABLE counts AS

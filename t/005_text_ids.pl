@@ -39,7 +39,7 @@ SKIP:
 				FROM generate_series(timestamptz '2024-01-01 00:00+00', '2026-01-01 00:00+00', '1 hour') at) s},
 					'utf8'),
 		't|t|0', 'ranges of texts do not depend on the collation of the column');
-	# The collation of a domain overrides that of the database.
+	# The collation of a domain overrides the database's collation.
 	is(ask(q{
 			CREATE TABLE account (id account_id PRIMARY KEY, uuid uuid);
 			INSERT INTO account SELECT idgen.prefixed_id_from_uuid('acct', id), id FROM sample;
@@ -61,7 +61,7 @@ ask(q{
 		'source');
 my $prefixes = 'SELECT prefix, domain FROM idgen.id_prefixes ORDER BY prefix COLLATE "C"';
 
-# A session that stays open registers types of its temporary schema.
+# A session that stays open registers types in its temporary schema.
 my $temporary = session(database => 'source');
 $temporary->ask(q{CREATE TEMP TABLE mine (); CREATE DOMAIN pg_temp.own AS text});
 is($temporary->ask(q{INSERT INTO idgen.id_prefixes VALUES ('mine', 'mine'), ('own', 'pg_temp.own')}), '',

@@ -35,7 +35,7 @@ ask(q{
 my @sessions = map { session() } 1 .. 3;
 my $upsert = 'INSERT INTO items VALUES ($1, 1) ON CONFLICT (id) DO UPDATE SET n = items.n + 1';
 
-# Run the statements concurrently, and return the errors of all of them.
+# Run the statements concurrently, and return all of their errors.
 sub outcomes
 {
 	my ($rows, @load) = @_;

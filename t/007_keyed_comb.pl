@@ -1,6 +1,7 @@
-# Verify that all processes of a server generate keyed COMBs with the same prefixes. The prefixes differ in another
-# database, on another server and after each start. They change when the server's clock enters another period or another
-# twelfth of a period. The secret is in no file, and is random even if the first request for random bits fails.
+# Verify that all processes of a server generate keyed COMBs with the same prefixes. The prefixes differ between
+# databases and between servers, and change after each start. They also change when the server's clock enters another
+# period or another twelfth of a period. No file contains the secret, which is random even if the first request for
+# random bits fails.
 
 use FakeClock;
 use FindBin;
@@ -80,7 +81,7 @@ SKIP:
 my %seen = ($databases[0] => 1);
 for ([ 'after a restart', sub { $node->restart } ],
 	[ 'after a crash of a session', sub {
-			# Until the postmaster notices the crash, the server still accepts connections, and then terminates them.
+			# Until the postmaster notices the crash, the server accepts connections, which it then terminates.
 			my $log = -s $node->logfile;
 			kill KILL => session()->{pid};
 			$node->wait_for_log(qr/database system is ready to accept connections/, $log);
@@ -98,14 +99,14 @@ for ([ 'after a restart', sub { $node->restart } ],
 $node->stop;
 
 # --- Random bits that are not available, or known -------------------------------
-# The library replaces the OpenSSL function that the server calls for random bits.
+# The library replaces the OpenSSL function that the server calls to obtain random bits.
 my $folder = PostgreSQL::Test::Utils::tempdir();
 chomp(my $cc = `$ENV{PG_CONFIG} --cc` || 'cc');
 my $library = "$folder/random_source.so";
 my $compiled = system("$cc -shared -fPIC -o $library $FindBin::RealBin/lib/random_source.c 2>/dev/null") == 0;
 my $start = sub { local %ENV = (%ENV, LD_PRELOAD => $library, IDGEN_RANDOM => $folder); return $node->start(@_) };
-# Make the next request of the given process fail, which also empties the file. 0 makes every request of all processes
-# fail.
+# Make the next request of the given process fail. The failure also empties the file. With 0, every request of every
+# process fails.
 my $fail = sub { unlink "$folder/fail"; append_to_file("$folder/fail", $_[0]) };
 
 SKIP:
@@ -166,7 +167,7 @@ SKIP:
 		int(1000 * time);
 	like("@possible", qr/\b$made\b/, 'also without a clock');
 
-	# The secret is neither in the server's files nor in anything that SQL or a dump returns.
+	# Neither the server's files, nor the results of the queries, nor a dump may contain the secret.
 	my %texts = (settings => join "\n", map { ask("SELECT s FROM $_ s") }
 		  'pg_settings', 'pg_file_settings', 'pg_sequences', 'pg_shmem_allocations', 'pg_stat_activity');
 	IPC::Run::run([ 'pg_dumpall', '--dbname', $node->connstr('postgres') ], '>', \$texts{dump}) or die;

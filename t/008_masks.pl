@@ -1,5 +1,5 @@
 # Verify masked UUIDs and permuted numbers against known answers and against a separate program written from the
-# definitions. Verify also that permute() is a permutation for many sizes.
+# definitions. Also verify that permute() is a permutation for many sizes.
 
 use IPC::Run;
 use Masks;
@@ -9,8 +9,8 @@ my $masks = Masks->new;
 my $node = $masks->{node};
 
 # --- Answers ------------------------------------------------------------------
-# The vectors of docs/masks.md contain a key, a version 7 UUID and its mask, or a key and the area, max_value, id and
-# result of permute().
+# Each vector of docs/masks.md contains either a key, a version 7 UUID and its mask, or a key and the area, max_value,
+# id and result of permute().
 my @vectors = map { [ split /,/ ] } slurp_file('docs/masks.md') =~ /^([0-9a-f]{32},.*)$/mg;
 is(join(' ', map { scalar @$_ } @vectors), '3 3 3 3 5 5 5', 'the page has vectors');
 for my $vector (@vectors)
@@ -88,7 +88,7 @@ for ([ UTF8 => 47, qr/^\Q@{[ $masks->outcome(q{SELECT idgen.permute(1, 'a', key_
 	like($in_encoding->(q{'gr' || chr(252) || 'n'}), $found, "$encoding: the name that is not ASCII is one of UTF-8");
 }
 
-# Areas are texts, which yield the same result in each encoding. One of the encodings has no conversion to UTF-8.
+# An area is text, and yields the same result in every encoding. One of the encodings has no conversion to UTF-8.
 my $permuted = q{SELECT idgen.permute(5, 'gr' || chr(252) || 'n', 999999)};
 is($masks->outcome($permuted, database => 'in_latin1'), $masks->outcome($permuted, database => 'in_utf8'),
 	'an area is hashed in UTF-8 in each encoding');

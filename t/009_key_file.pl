@@ -1,7 +1,7 @@
-# Verify that the keys of masks come from a file that only the server's configuration can name and that other users
-# cannot access. Keys do not leave the server: they are not in a session's memory after they are replaced, nor in
-# messages, dumps or the postmaster's memory. Each statement uses one key, even in parallel plans. A standby reads its
-# own file.
+# Verify that the keys of masks come from a file that only the server's configuration can name and that other operating
+# system users cannot access. Keys do not leak: a session's memory does not contain them after they are replaced, and
+# messages, dumps and the postmaster's memory never contain them. Each statement uses one key, even in parallel plans. A
+# standby reads its own file.
 
 use Masks;
 use Server;
@@ -86,7 +86,7 @@ is($masks->permuted, $permuted, 'a line for another database does not matter');
 $masks->write_keys($key);
 is($masks->permuted, $no_key, 'a line without a name does not matter');
 
-# A key that lists database names is found if the session's database is one of them.
+# A key whose line lists database names is found if the session's database is one of them.
 for my $names ('postgres', "\t other  postgres\t", '"postgres"', '"a ""b"" #" "postgres" # other', 'postgres#',
 	'other "" postgres')
 {
@@ -113,7 +113,7 @@ cmp_ok($bytes, '<', 8 * 1024 * 1024, '... take no memory each');
 $masks->write_keys("\xef\xbb\xbfdefault $key\n");
 is($masks->permuted, $permuted, 'a byte order mark is not a part of the first name');
 
-# Some files are accepted, and others are rejected.
+# Check files of several types, with several owners and permissions.
 my $missing = '58P01: could not open key file "idgen_keys": No such file or directory';
 my $access = "$refused has group or world access\nDETAIL:  "
   . 'The file must have permissions u=rw (0600) or less if owned by '
@@ -191,7 +191,7 @@ SKIP:
 	ok(!is_in_memory($pid, $raw->('published')), 'nor is the key that hmac_comb() used');
 	ok(!is_in_memory($pid, $Masks::key{$_}), "nor is the line of key $_") for @texts;
 
-	# The new file is rejected.
+	# Sessions reject the new file.
 	for my $broken ("key0 $Masks::key{other} \"default", "key7 $Masks::key{other}", "$Masks::key{other}\0")
 	{
 		my $title = $broken =~ s/\0/ zero byte/r;
@@ -216,7 +216,7 @@ ok(index($shown, lc substr $Masks::key{$_}, 0, 12) < 0, "key $_ is in no message
 ask('ALTER ROLE ALL RESET ALL');
 
 # --- One statement, one key ----------------------------------------------------
-# A parallel worker would read the new file, while its leader still has the old keys until the next reload.
+# A parallel worker would read the new file, but its leader has the old keys until the next reload.
 $masks->write_keys($Masks::all_keys);
 ask('CREATE TABLE events AS SELECT i FROM generate_series(1, 20000) i; ANALYZE events');
 $session = session();
@@ -259,7 +259,7 @@ isnt($masks->permuted, $permuted, 'a new session inherits no keys');
 $node->reload;
 is($masks->permuted, $masks->permuted, 'also after a reload');
 my ($postmaster) = split /\n/, slurp_file($node->data_dir . '/postmaster.pid');
-# The default key is the sequence of bytes from 0 to 15, which the data of shared libraries contains, too.
+# The default key is the sequence of bytes from 0 to 15, which also occurs in the data of shared libraries.
 is(is_in_memory($postmaster, pack 'H*', $Masks::key{$_}) // 0, 0, "the postmaster does not have key $_")
   for qw(orders other published);
 

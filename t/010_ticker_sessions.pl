@@ -10,8 +10,8 @@ ask('ALTER DATABASE postgres SET idgen.node_id = 7; ALTER DATABASE postgres SET 
 
 # --- Sessions ----------------------------------------------------------------
 # 32 sessions generate values, first with the library loaded on demand, and then with the library loaded by the
-# postmaster. Meanwhile, two more sessions take turns: each of them fetches its values after the other one has returned
-# its values, so the later values must be greater.
+# postmaster. Meanwhile, two more sessions take turns: each of them fetches its values only after the other one has
+# returned, so the later values must be greater.
 my $script = PostgreSQL::Test::Utils::tempdir() . '/sessions.sql';
 append_to_file($script, 'INSERT INTO made SELECT pg_backend_pid(), v.* FROM (' . values_query(20) . ") v;\n");
 ask('CREATE TABLE made AS SELECT 1 AS pid, v.*, 1::bigint AS place FROM (' . values_query() . ') v LIMIT 0;

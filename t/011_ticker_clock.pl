@@ -1,7 +1,7 @@
-# Verify functions that use a ticker while the server's clock is set back and ahead: while sessions generate values,
-# across restarts, and while the postmaster is killed repeatedly. No value is returned twice. A function that is a day
-# ahead of the clock waits for the clock (t/033_cancel.pl cancels such waits). The procedure in docs/tickers.md corrects
-# the effects of a wrong clock. Sessions that wait for each other return values of the present time.
+# Verify functions that use a ticker when the server's clock is set back and ahead. This happens while sessions generate
+# values, across restarts, and while the postmaster is killed repeatedly. No value is returned twice. A function that is
+# a day ahead of the clock waits for the clock (t/033_cancel.pl cancels such waits). The procedure in docs/tickers.md
+# corrects the effects of a wrong clock. Sessions that wait for each other return values for the current time.
 
 use FakeClock;
 use Load;
@@ -57,7 +57,7 @@ $load->work(10);
 $load->check;
 
 # --- A day ahead ------------------------------------------------------------------
-# The clock was ahead by more than a day. The timeout is doubled until the warning is issued before it expires.
+# The clock was ahead by more than a day. The timeout is doubled until it is long enough for the warning to be issued.
 step_clock($day + $hour);
 my %before = map { $_ => ask("SELECT idgen.$_()") } @functions;
 step_clock(-$day - $hour);
@@ -118,8 +118,8 @@ $clock->start($node);
 is_ahead(0, 'and after a restart');
 
 # --- Sessions that wait for the sequence while the clock advances -----------------------
-# After the wait, each session returns a value of the present time, even though other sessions have written marks
-# meanwhile.
+# After the wait, each session returns a value for the current time, even though other sessions have written marks in
+# the meantime.
 my $begin = 1_800_000_000;
 $clock->stand_still_at($begin);
 for my $function (qw(snowflake trace_id js_id))

@@ -1,6 +1,6 @@
 # Verify that generators raise an error where they cannot write, and that a promoted standby returns only values greater
-# than all values returned before. The standby's clock is behind and it lacks the last WAL of the primary. This is
-# verified again after a crash of the standby.
+# than all previous values. The standby's clock is behind, and the standby lacks the last WAL of the primary. The test
+# repeats this check after a crash of the standby.
 
 use FakeClock;
 use Load;

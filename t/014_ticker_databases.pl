@@ -1,6 +1,6 @@
-# Verify that the functions that follow the clock return values greater than all before, and that decimal_id()
-# continues, in several scenarios: the extension is dropped and created; the server crashes; its clock is wrong; a
-# database with values far ahead of the clock is copied, or is dumped and restored, also into another database of the
+# Verify that the functions that follow the clock return values greater than all previous ones, and that decimal_id()
+# continues, in several scenarios: the extension is dropped and re-created; the server crashes; its clock is wrong; a
+# database with values far ahead of the clock is copied, or is dumped and restored, even into another database of the
 # same server.
 
 use FakeClock;
@@ -28,7 +28,7 @@ sub continues_after_crash
 
 # Run the steps of a scenario in a new database. After each step, and after a crash at the end, the values of both
 # sessions must be greater than all previous values. A step consists of the number of the session, a name if values are
-# to be checked, and a query. In the query, which defaults to VALUES, VALUES stands for a query that fetches some
+# to be checked, and a query. The query is VALUES by default. In a query, VALUES stands for a query that fetches some
 # values.
 sub scenario
 {
@@ -69,7 +69,7 @@ scenario('undecided',
 	[ 1, 'restarted behind a savepoint', "BEGIN; SAVEPOINT s; $restart; VALUES; ROLLBACK TO s; COMMIT; VALUES" ],
 	[ 2, 'the other session' ]);
 
-# After a rename, the greater mark of the replacement sequence must not be taken for the mark of the old sequence.
+# After a rename, the greater mark of the replacement sequence must not be mistaken for the mark of the old sequence.
 my $spares = for_marks("CREATE SEQUENCE MARK_2; SELECT setval('MARK_2', last_value + (60::bigint << 28)) FROM MARK");
 my $renames = join('; ', for_marks('ALTER SEQUENCE MARK SET SCHEMA public'),
 	map { "ALTER SEQUENCE idgen.${_}_mark_2 RENAME TO ${_}_mark" } @functions);
@@ -80,7 +80,8 @@ scenario('renamed',
 	[ 2, 'that rolled back, the other session' ],
 	[ 1, 'and the same one' ]);
 
-# A prepared transaction has replaced the sequence. The other sessions wait for it, and then continue above its values.
+# A prepared transaction has replaced the sequence. The other sessions wait for the transaction, and then return greater
+# values.
 add_database('prepared');
 my @sessions = map { session(database => 'prepared') } 1 .. 2;
 begin_scenario('before a prepared transaction', take($sessions[0], 100));
@@ -91,7 +92,7 @@ ask("COMMIT PREPARED 'later'", 'prepared');
 continues('committed', take($_)) for @sessions;
 continues_after_crash('prepared');
 
-# nextval() is not useful for these sequences. It advances them by up to 32 values without writing WAL.
+# nextval() is not intended for these sequences. It advances them by up to 32 values without writing WAL.
 my $next = for_marks("SELECT max(nextval('MARK')) FROM generate_series(1, 33)");
 scenario('taken', ([ 1, 'after nextval()', "$next; VALUES" ], [ 2, 'the other session' ]) x 2);
 

@@ -1,7 +1,7 @@
 # Verify hmac_comb(), hmac_comb_at() and the functions that check their keys. The keys follow the definition in
-# docs/keyed-comb.md and agree with the program on that page. hmac_comb() generates keys for the present only, the
-# checks reject keys outside their window, and a role without the right to use a key cannot learn a time from it.
-# (t/052_other_databases.pl tests other databases.)
+# docs/keyed-comb.md and agree with the program on that page. hmac_comb() generates keys for the current time only. The
+# checks reject keys outside their window. A role without the right to use a secret key cannot learn the times of the
+# keys generated with it. (t/052_other_databases.pl tests other databases.)
 
 use IPC::Run;
 use KeyedPrefix;
@@ -27,8 +27,8 @@ ask('CREATE EXTENSION idgen; CREATE ROLE evil LOGIN; CREATE ROLE owner LOGIN; CR
 my @of_keys = qw(hmac_comb hmac_comb_at is_recent_hmac_comb check_recent_hmac_id);
 
 # --- The definition ------------------------------------------------------------
-# Times at the limits of periods and twelfths, and a millisecond before and after them. Some of them are before 1970 or
-# near the end of the timestamp range.
+# Times at the boundaries of periods and twelfths, and a millisecond before and after each boundary. Some of them are
+# before 1970 or near the end of the timestamp range.
 my (@cases, @expected);
 for my $period (1, 7, 100, 60_000, 3600_000, 86400_000)
 {
@@ -47,7 +47,7 @@ for my $period (1, 7, 100, 60_000, 3600_000, 86400_000)
 		}
 	}
 }
-# Return the prefixes that a key generates for the given lists of period, time and area.
+# Return the prefixes of the keys generated with a secret key for the given lists of period, time and area.
 sub prefixes
 {
 	my $key = shift;
@@ -85,8 +85,8 @@ SKIP:
 }
 
 # --- Only the present --------------------------------------------------------------
-# A key of hmac_comb() always has the prefix of its period and area at the time of the call, even after calls of
-# hmac_comb_at() in the same session. An area that looks like the rest of a message is treated as an area.
+# A key of hmac_comb() always has the current prefix for its period and area, even after calls of hmac_comb_at() in the
+# same session. An area that looks like the rest of a message is treated as an area.
 my @areas = ('', 'orders', ' orders', '489000 orders', '3600000 489000 orders', '1 3600000 489000 orders', '2');
 my $session = session();
 my @wrong;

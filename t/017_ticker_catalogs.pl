@@ -1,6 +1,6 @@
 # Verify that functions that use a ticker keep working while other sessions replace the ticker's sequence, lock the
-# catalogs that a call reads, and send invalidations. The server continues, no session waits forever, and no value is
-# repeated. (dev/test-assertions.sh tests lookups with empty caches.)
+# catalogs that a call reads, and send invalidations. The server does not crash, no session waits forever, and no value
+# is repeated. (dev/test-assertions.sh tests lookups with empty caches.)
 
 use Server;
 
@@ -48,8 +48,8 @@ is($waiting->answer, '1000', 'decimal_id() does not continue with a sequence tha
 $_->quit for $replacing, $waiting;
 
 # --- Invalidations arrive inside the call ----------------------------------------
-# The caller must read a catalog row that has changed, and waits for a lock on the catalog, such as the lock that VACUUM
-# FULL takes.
+# The caller must read a catalog row that has changed, and waits because another session has locked the catalog, as
+# VACUUM FULL does.
 my ($app, $admin, $migration) = map { session() } 1 .. 3;
 my $superuser = ask('SELECT rolname FROM pg_roles WHERE oid = 10');
 ask('CREATE ROLE app');

@@ -1,6 +1,7 @@
 # Verify that recorded commands are read and written only through the executor. A distributed table, or a table with
 # other columns or indexes, therefore works as well as the one that the extension creates. A partitioned table or a view
-# is rejected, because dumps do not include its rows. A session with saved plans continues with a new table.
+# is rejected, because dumps do not include its rows. A session with saved plans continues to work after the extension
+# is dropped and re-created.
 
 use Server;
 
@@ -42,8 +43,8 @@ is(ask("
 	"t\n1|0\n$row|t\n$row|f\n0|1", 'a session continues after the extension was dropped and created');
 
 # --- Tables of other shapes ---------------------------------------------------
-# These are all operations on recorded commands, with their results. Of the 2,600 commands, 2,500 are old, which is more
-# than one batch.
+# These statements execute all operations on recorded commands. Their results are listed below. Of the 2,600 commands,
+# 2,500 are old, which is more than one batch.
 my $operations = qq{
 	SELECT entity_number, created FROM idgen.create_once_bigint($command, 1, 'order', '[1]');
 	SELECT entity_number, created FROM idgen.create_once_bigint($command, 2, 'order', '[1.0]');

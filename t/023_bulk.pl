@@ -1,5 +1,5 @@
-# Verify create_once() with very many commands in one statement and in one transaction. Its saved plans must suit a
-# table that grows, and no call may leak memory.
+# Verify create_once() with a very large number of commands in one statement and in one transaction. Its saved plans
+# must suit a table that grows, and no call may leak memory.
 
 use Server;
 
@@ -48,7 +48,7 @@ sub growth
 		WHERE NOT no_answer});
 }
 
-# The limit is less than one byte for each call. The next check verifies that the measurement works.
+# The limit is less than one byte per call. The next check verifies that the measurement works.
 my $flat = 16 * 1024;
 cmp_ok(growth('pg_try_advisory_lock(i)', 4000), '>', $flat, 'four thousand session locks count as growth');
 
@@ -74,8 +74,8 @@ check_flat('30000 records leave no memory behind', q{idgen.create_once_bigint(id
 check_flat('4000 statements that a rule removes leave no plans behind', 'idgen.forget_creation(idgen.uuid_v4())', 4000,
 	'BEGIN; CREATE RULE kept AS ON DELETE TO idgen.creation_identifiers DO INSTEAD NOTHING;');
 
-# Deleting more commands in one call must not take more memory. A trigger samples the memory after each DELETE of one
-# call.
+# Deleting more commands in one call must not take more memory. A trigger samples the memory after each DELETE that a
+# call executes.
 ask(q{
 	CREATE TABLE sample (n serial, bytes bigint);
 	CREATE FUNCTION take_sample() RETURNS trigger LANGUAGE plpgsql

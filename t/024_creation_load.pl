@@ -1,9 +1,9 @@
 # Verify that each command creates exactly one order under load and faults. 64 clients send creation commands, each
 # command about five times, while sessions are terminated and cancelled and clients disappear, all at random. All
-# senders of a command must have received the same order.
+# clients that sent the same command must have received the same order.
 #
-# IDGEN_LOAD_SECONDS sets the duration, by default 15 seconds. The test runs longer until enough faults have occurred.
-# contrib/portable/t/002_portable_load.pl runs this test with the portable edition.
+# IDGEN_LOAD_SECONDS sets the duration, which is 15 seconds by default. The test runs longer if too few faults have
+# occurred. contrib/portable/t/002_portable_load.pl runs this test with the portable edition.
 
 use Load;
 use Server;

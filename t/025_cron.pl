@@ -1,6 +1,6 @@
-# Verify that pg_cron can purge recorded commands as a role that has only the rights for that. It deletes all old
-# commands, even if there are more of them than a single call deletes, and no recent ones. The job of a role without
-# these rights fails, and the failure is logged.
+# Verify that pg_cron can purge recorded commands as a role that has only the required rights. The job deletes all old
+# commands, even if there are more of them than a single call deletes, but it deletes no recent commands. The job of a
+# role without these rights fails, and the failure is logged.
 
 use Page;
 use Server;
@@ -9,7 +9,7 @@ my ($sharedir) = run_command([ 'pg_config', '--sharedir' ]);
 my ($control) = -e "$sharedir/extension/pg_cron.control" ? slurp_file("$sharedir/extension/pg_cron.control") : ();
 plan skip_all => 'pg_cron is not installed' unless defined $control;
 
-# Since version 1.5, a job can run every second. Earlier versions run it at most every minute.
+# Since version 1.5 of pg_cron, a job can run every second. Earlier versions run a job at most once per minute.
 my ($minor) = $control =~ /^default_version = '1\.(\d+)/m or die 'no version';
 my $schedule = $minor >= 5 ? '1 second' : '* * * * *';
 
@@ -47,7 +47,7 @@ like(wait_for_run($job{guest}),
 	'the job of a role without rights fails, which is logged');
 is(ask(q{SET ROLE guest; SELECT cron.unschedule('no rights')}), 't', 'its job can be removed');
 like(wait_for_run($job{janitor}), qr/^postgres\|janitor\|succeeded\|/, 'the job of a role with rights succeeds');
-# The wait event of pg_cron's launcher is of type Extension, but the launcher does not wait for the clock.
+# pg_cron's launcher has a wait event of type Extension, but does not wait for the clock.
 my ($waiting) = grep { /wait_event_type/ } split /;/, (Page->new('operations')->blocks('Monitoring'))[1];
 ok($node->poll_query_until('postgres',
 	q{SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Extension'}),

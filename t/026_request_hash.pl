@@ -21,8 +21,8 @@ ask(q{
 		RETURN (SELECT request_hash FROM idgen.creation_identifiers WHERE command_id = id);
 	END $$}, lc) for keys %database;
 
-# Replace the $ in the two requests by characters that the encoding has. In LATIN1, "é" has one byte and precedes "zz".
-# In UTF-8, it has two bytes and follows "zz".
+# Replace the $ in the two requests with characters that exist in the encoding. In LATIN1, "é" has one byte and precedes
+# "zz". In UTF-8, it has two bytes and follows "zz".
 my @requests = (
 	[ '{"name": "$"}' => '{"name": "$"}' ],
 	[ '"$"', '"$"' ],
@@ -51,7 +51,7 @@ for my $encoding (sort keys %database)
 is(outcome("SELECT hash_of(('\"' || E'\\xe9' || '\"')::jsonb)", database => 'sql_ascii'), '22021',
 	'bytes that are not UTF-8 are an error in SQL_ASCII');
 
-# A request of 90 kB that denotes 10,000 numbers of 131,072 digits
+# A request of 90 kB that denotes 10,000 numbers of 131,072 digits each
 is(outcome(q{SELECT hash_of(('[' || repeat('1e131071,', 10000) || '1]')::jsonb)}, database => 'utf8'), '22003',
 	'long numbers are refused');
 done_testing();

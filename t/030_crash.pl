@@ -1,7 +1,7 @@
 # Verify that a server under a mixed load survives repeated crashes: immediate stops, and kill -9 of sessions and of the
 # postmaster. No value is repeated, nothing that was committed is lost, and each command has created one order. A
-# command whose transaction was committed is known after the crash. A command that was in progress can be recorded
-# again.
+# command whose transaction was committed is known after the crash. A command whose transaction was in progress can be
+# recorded after the crash.
 
 use Load;
 use Server;
@@ -11,7 +11,7 @@ my $node = start_server('crashing', "${settings}restart_after_crash = on\nmax_co
 my $log_start = -s $node->logfile;
 my $load = Load->new($node, insert => 4, take => 4, create => 6);
 
-# The session whose transaction is ended by the crash
+# The session whose transaction the crash ends
 my $client;
 
 sub command { return "'d0000000-0000-4000-8000-00000000000$_[0]'" }

@@ -1,5 +1,5 @@
-# Verify the extension while another role uses up shared memory: all of the lock table before the first use, or all
-# slots of dynamic shared memory. Loading the library never fails. Functions that need no segment always work:
+# Verify the extension while another role uses up shared memory: either the whole lock table before the first use, or
+# all slots of dynamic shared memory. Loading the library never fails. Functions that need no segment always work:
 # uuid_v4(), readers, and ANALYZE of an index on a reader. Functions that need a segment raise an error, and work again
 # when memory is available. On a server that preloads the library, they always work.
 
@@ -12,8 +12,8 @@ my %of_segment = map { $_ => "SELECT idgen.$_ IS NOT NULL" } q{keyed_comb('order
 my $conf = "max_connections = 10\nmax_locks_per_transaction = 10\nmax_wal_senders = 0\nidgen.node_id = 1\n"
   . "max_parallel_workers = 0\nautovacuum = off\n";
 
-# A role that can only connect takes locks until the lock table is full. From then on, the lock table holds all spare
-# memory.
+# A role that can only connect takes locks until the lock table is full. From then on, the lock table occupies all spare
+# shared memory.
 my $locks = q{DO $$ DECLARE i int := 0; BEGIN LOOP PERFORM pg_advisory_xact_lock(i); i := i + 1; END LOOP;
 	EXCEPTION WHEN out_of_memory THEN RAISE NOTICE '% locks', i; END $$};
 # The query has more Gather nodes than there are slots. It then waits for a lock that the test holds.
@@ -52,7 +52,7 @@ for my $preloaded (0, 1)
 
 	for my $attack ($locks, 'a failed dump')
 	{
-		# The first use after a start
+		# Restart the server, so that the next call is the first use.
 		$node->restart;
 		if ($attack eq $locks)
 		{

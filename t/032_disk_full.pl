@@ -1,5 +1,5 @@
-# Verify the extension under a mixed load while the disk is full, first the disk of the data and then the disk of the
-# WAL. A failed write raises an error or shuts down the server. Identifiers that need no disk space are still available.
+# Verify the extension under a mixed load while a disk is full, first the data disk and then the WAL disk. A failed
+# write raises an error or shuts down the server. Identifiers that need no disk space can still be generated.
 # Afterwards, no value is repeated, nothing is lost, and each command has created one order.
 
 use SmallDisks (data => 160, wal => 40);
@@ -46,7 +46,8 @@ my $started = $node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()');
 for my $time (1 .. 3)
 {
 	my ($full, $taken) = (count_of('53100'), taken());
-	# This avoids a checkpoint while the disk is full. A checkpoint that cannot write a file terminates all sessions.
+	# Perform a checkpoint now to avoid one while the disk is full. A checkpoint that cannot write a file terminates all
+	# sessions.
 	$node->safe_psql('postgres', 'CHECKPOINT');
 	fill_disk('data');
 	$load->run_until(sub { count_of('53100') >= $full + 50 && taken() >= $taken + 2000 });
@@ -74,7 +75,7 @@ for my $time (1 .. 3)
 	ok($panicked->(), "time $time: without disk space for WAL, the server shuts down");
 	make_room('wal');
 
-	# By now, the server may have shut down for good.
+	# By now, the server may already have shut down.
 	$node->stop('immediate', fail_ok => 1);
 	start_again($node);
 	$node->safe_psql('postgres', "SELECT pg_drop_replication_slot('held')");

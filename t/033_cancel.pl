@@ -1,5 +1,5 @@
-# Verify that each call that waits can be stopped: by a cancel, a timeout, the end of the session, or the disappearance
-# of the client. Afterwards, the same call must work in the same session and in others.
+# Verify that each call that waits can be stopped: by a cancel request, a timeout, the end of the session, or the
+# disappearance of the client. Afterwards, the same call must work in the same session and in others.
 
 use FakeClock;
 use Functions;
@@ -20,7 +20,8 @@ ask(q{
 my ($control, $other) = (session(), session());
 
 # Let sessions make a call that waits, and stop each of them in a different way. A call that ends must have been
-# stopped, because the event that it waits for comes later. Finally, the session that was cancelled must get the result.
+# stopped, because the event that it waits for comes later. Finally, the session whose call was cancelled must get the
+# result.
 sub check_waiting
 {
 	my ($name, $call, $gives, %how) = @_;
@@ -124,8 +125,8 @@ sub check_working
 	};
 	my ($answer, $whole) = $timed->(0);
 	my ($error, $ended);
-	# A temporarily slow machine must not matter. Therefore compare with the shortest duration, and repeat until the
-	# timeout has ended the call in time.
+	# To tolerate a temporarily slow machine, compare with the shortest duration, and repeat until the timeout has ended
+	# the call in time.
 	my $in_time = wait_until(sub {
 			($error, $ended) = $timed->(1 + int(250 * $whole));
 			$whole = min($whole, ($timed->(0))[1]);
@@ -147,7 +148,7 @@ ask(q{
 check_working('create_once() with a large request',
 	q{SELECT created FROM requests, idgen.create_once_bigint('c0000000-0000-4000-8000-000000000002', 2, 'order',
 		request)}, 0.7);
-# Every call reads a rejected file again. The time for this grows with the square of the number of lines.
+# Every call reads a rejected file again. The time that this takes grows with the square of the number of lines.
 append_to_file($node->data_dir . '/idgen_keys', join('', map { "key$_\n" } 1 .. 10_000, 1));
 ask(q{
 	CREATE FUNCTION error_of_file() RETURNS text LANGUAGE plpgsql AS $$

@@ -1,5 +1,6 @@
-# Verify that lack of memory is an error, never a crash, and that the session continues. Memory runs out at any step of
-# a call in a session with limited memory. Other calls have arguments of up to a gigabyte, the maximum size.
+# Verify that running out of memory causes an error, never a crash, and that the session can continue. Memory runs out
+# at any step of a call in a session with limited memory. Other calls have arguments of up to a gigabyte, the maximum
+# size.
 
 use Functions;
 use Server;
@@ -151,7 +152,7 @@ $session->ask($load);
 my @answers = split /\n/, $session->ask('SELECT * FROM make_calls()');
 is($answers[$_] // 'none', $texts{$texts[$_]}, "$texts[$_], of $megabytes MB") for 0 .. $#texts;
 
-# Long command names, requests and arrays cause a result or an error of the server.
+# Calls with long command names, requests and arrays return a result or raise one of the server's errors.
 my $create = q{SELECT created FROM idgen.create_once_bigint('c2000000-0000-4000-8000-00000000000%d', 1, %s, %s)};
 my $text = "repeat(repeat('a', 1048576), 100)";
 like($session->ask(sprintf($create, 1, $text, 'NULL')),

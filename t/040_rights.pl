@@ -1,6 +1,6 @@
-# Verify the rights of the extension's roles. The role that creates the extension needs only CREATE on the database. It
-# can use the extension and grant rights on it, but cannot make other roles run its code. Without grants, no role can
-# access recorded commands, prefixes and the tickers' high-water marks.
+# Verify the rights of the roles that create and use the extension. The role that creates the extension needs only
+# CREATE on the database. It can use the extension and grant rights on it, but cannot make other roles run its code.
+# Without grants, no role can access recorded commands, prefixes or the tickers' high-water marks.
 
 use Functions;
 use InUse;
@@ -91,7 +91,7 @@ in_shop("DROP POLICY recent ON $table; DROP POLICY anything ON $table; ALTER TAB
 	TRUNCATE $table");
 
 # --- Attacks by the installer ------------------------------------------------
-# The installer cannot attach code to the objects of the extension, and so cannot make another role run it.
+# The installer cannot attach code to the extension's objects, and therefore cannot make another role run such code.
 as('installer', q{
 	CREATE SCHEMA hers;
 	GRANT USAGE ON SCHEMA hers TO PUBLIC;
@@ -207,8 +207,8 @@ is(as($superuser, 'ALTER EXTENSION idgen SET SCHEMA public'), '0A000', 'another 
 is(as($superuser, 'DROP EXTENSION idgen; CREATE EXTENSION idgen SCHEMA public'), '0A000', 'also at first');
 
 # --- An existing schema ------------------------------------------------------
-# The installer tries to create a function in the schema that matches a superuser's call better than the extension's own
-# function.
+# The installer tries to create, in the schema, a function that matches a superuser's call better than the extension's
+# own function does.
 my $overload = q{CREATE FUNCTION idgen.trim_creations(keep int) RETURNS bigint LANGUAGE sql RETURN 0};
 my ($control, $attacker) = map { session(database => 'shop', user => $_) } $superuser, 'installer';
 
@@ -224,7 +224,7 @@ for my $owner ($superuser, 'installer')
 	in_shop('DROP SCHEMA idgen');
 }
 
-# The schema belongs to an extension that is not committed yet.
+# The schema belongs to an extension whose creation is not committed yet.
 $control->ask($_) for 'BEGIN', 'CREATE EXTENSION idgen';
 is(as('installer', $overload), '3F000', 'no other session sees the new schema before the commit');
 $control->ask('COMMIT');

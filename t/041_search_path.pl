@@ -1,5 +1,5 @@
-# Verify that only the intended roles may call each function, and that objects with the same names in a search_path do
-# not change what a function does.
+# Verify that only the intended roles may call each function, and that hostile objects in the search_path do not change
+# what a function does.
 
 use Functions;
 use Server;
@@ -84,8 +84,8 @@ is( ask(q{SELECT count(*) FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
 		  AND NOT coalesce(proconfig::text LIKE '%"search_path=pg_catalog, pg_temp"%', false)}),
 	'0', 'each function that is not C has a parsed body or a search_path of its own');
 
-# The schema "hostile" has an operator or function with the same name and argument types for each one in pg_catalog and
-# idgen whose types are used here. It also has relations and types with the names of idgen's objects. Using any of them
+# For each operator and function in pg_catalog and idgen whose types are used here, the schema "hostile" has one with
+# the same name and argument types. It also has relations and types with the names of idgen's objects. Using any of them
 # advances a sequence, which a rollback does not undo, and raises an error.
 ask(q{
 	CREATE SCHEMA hostile;
@@ -125,7 +125,7 @@ ask(q{
 	CREATE FUNCTION hostile.make_interval(days int, secs float8) RETURNS interval LANGUAGE plpgsql IMMUTABLE
 		AS $$ BEGIN PERFORM hostile.trap(); END $$});
 
-# Using a relation or type with one of these names springs the trap.
+# Using one of these relations or types calls hostile.trap().
 my @relations = qw(creation_identifiers id_prefixes tickers);
 sub hostile_view { return "VIEW $_[0] AS SELECT * FROM hostile.trap_rows()" }
 sub hostile_type { return "CREATE DOMAIN $_[0] AS pg_catalog.text CHECK (hostile.trap_value(VALUE))" }

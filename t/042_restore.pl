@@ -1,7 +1,7 @@
-# Verify that a dump is restored with all contents, rights, triggers, defaults and materialized views, whatever the
-# names of roles and objects are. All formats are tested, with restores by superusers and, as docs/operations.md
-# describes, by an installer that is not a superuser. If OLD_BINDIR is set (by dev/test-upgrade.sh), the dumps are made
-# on an older server.
+# Verify that a dump is restored with all contents, rights, triggers, defaults and materialized views, regardless of the
+# names of roles and objects. All formats are tested, with restores by superusers and, as docs/operations.md describes,
+# by an installer that is not a superuser. If OLD_BINDIR is set (by dev/test-upgrade.sh), the dumps are made on an older
+# server.
 
 use Functions;
 use File::Basename qw(dirname);
@@ -187,7 +187,7 @@ sub uses_grants
 sub is_restored
 {
 	my ($database, $owner) = @_;
-	# When a superuser has restored the dump, it also owns the extension's objects.
+	# A superuser that has restored the dump also owns the extension's objects.
 	is(differences($before, ask($everything, $database) =~ s/\Q$dba/$bootstrap/gr), '',
 		"$database: nothing is missing or new");
 	is(ask(q{SELECT extowner::regrole FROM pg_extension WHERE extname = 'idgen'}, $database), $owner,
@@ -196,8 +196,8 @@ sub is_restored
 }
 
 # --- Dumps, and restores by a superuser -----------------------------------------------------------
-# Return the error messages of a program, each once. In the output of parallel processes, parts of other lines can
-# precede a message.
+# Return the distinct error messages of a program. In the output of parallel processes, parts of other lines can precede
+# a message.
 sub messages
 {
 	my %messages = map { $_ => 1 } (run_command([@_]))[1] =~ /(?:ERROR:  |error: (?!.*ERROR:  ))(.*)/g;
@@ -300,8 +300,8 @@ like(paste($commands =~ s/^psql -U postgres.*\n//mr, $installer, 'recipe_restore
 	qr/^permission denied for function idgen\.check_recent_hmac_id$/m, '... and restored with the error of the page');
 is(ask($triggers, 'recipe_restored'), '', '... without the trigger');
 
-# In a database that already uses idgen, sequences keep their values with the list on the page, and are set back without
-# it.
+# In a database that already uses idgen, a restore with the list on the page does not change the values of sequences. A
+# restore without the list sets them back.
 my ($list) = $page->section('Backup and restore') =~ /`(pg_restore -l [^`]+ >list)`/;
 my $counter = 'SELECT last_value FROM idgen.decimal_id_counter';
 my %counters = (kept => [ "$list; pg_restore -L list", 1000 ], set_back => [ 'pg_restore', in_shop($counter) ]);
@@ -314,7 +314,7 @@ for my $database (sort keys %counters)
 	is(ask($counter, $database), $value, '... the next value of decimal_id()');
 }
 
-# Another installer grants the same rights as the former one.
+# Another installer grants the same rights as the former installer.
 sub rights_of_others
 {
 	my @rights = $_[0] =~ /^(\w+ idgen\..*\|(?:application|auditor|-)\|.*)/mg;

@@ -1,6 +1,6 @@
-# Verify that a role without the right to set a parameter idgen.* cannot set it, whether or not the library is loaded. A
-# value that the role sets before the library is loaded has no effect, or leaves the role's own session without a value,
-# so functions that need a value raise an error. Such a value is never used, and other clients of a pool are not
+# Verify that a role without the right to set an idgen.* parameter cannot set it, whether or not the library is loaded.
+# A value that the role sets before the library is loaded has no effect, or leaves the role's own session without a
+# value, so functions that need a value raise an error. Such a value is never used, and other clients of a pool are not
 # affected.
 
 use Masks;
@@ -39,7 +39,7 @@ ask("CREATE FUNCTION with_$_(query text) RETURNS text LANGUAGE plpgsql SET idgen
 my $load = 'SELECT idgen.uuid_v4() IS NULL';
 my $superuser = ask('SELECT current_user');
 
-# Return the result of the last of the given statements in a new session, or the error of a connection that is rejected.
+# Return the result of the last of the given statements in a new session, or the error if the connection is rejected.
 sub answer
 {
 	my ($role, $options, @statements) = @_;
@@ -80,7 +80,7 @@ for my $name (@settings)
 				"RESET $name", 'RESET ALL', 'DISCARD ALL')),
 		[ $value, 'has no effect in the transaction of a superuser', $superuser, '', 'BEGIN', 'SET ROLE caller', $set,
 			'RESET ROLE', $load, 'COMMIT', $query ],
-		# The session has no value.
+		# In these cases, the session has no value.
 		(map { [ '55000', "fails closed $_->[0]", 'caller', @$_[ 1 .. $#$_ ] ] }
 			[ "in the connection's options", "-c $name=1", $query ],
 			[ 'in capital letters', "-c \U$name\E=1", $query ],
@@ -156,8 +156,8 @@ for my $place ('DATABASE postgres', 'ROLE caller', 'ROLE caller IN DATABASE post
 }
 
 # --- Parallel workers -------------------------------------------------------
-# If the leader has loaded the library, a worker loads it before it takes over the leader's settings. Otherwise, the
-# worker loads the library after that.
+# If the leader has loaded the library, a worker loads it before taking over the leader's settings. Otherwise, the
+# worker takes over the settings first.
 for my $case ([ 'batch', 1, 'SELECT 1' ], [ 'batch', 1, $load ], [ 'caller', -1, 'SELECT 1' ], [ 'caller', -1, $load ])
 {
 	my ($role, $expected, $first) = @$case;

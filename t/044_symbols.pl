@@ -30,13 +30,13 @@ for my $extension (sort keys %looked_up)
 	is(join(' ', sort keys %exported), join(' ', sort keys %expected),
 		"$extension: exported is what the server looks up, and nothing else");
 
-	# heap_getattr() calls heap_datum_check() in 15.20, but that function does not exist in 15.18.
+	# In PostgreSQL 15.20, heap_getattr() calls heap_datum_check(), which does not exist in 15.18.
 	my ($required) = run_command([ 'nm', '-D', '--undefined-only', '--format=posix', $library ]);
 	unlike($required, qr/^heap_datum_check /m,
 		"$extension: a library built with a newer minor release works on an older one");
 }
 
-# The library has the version of META.json, which begins with the version of the extension.
+# The library's version is the version in META.json, which begins with the extension's version.
 SKIP:
 {
 	skip 'PostgreSQL 18 shows versions of libraries', 2 if ask('SHOW server_version_num') < 180000;

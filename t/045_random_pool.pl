@@ -32,9 +32,8 @@ sub numbers_at
 	return unpack 'Q*', $bytes;
 }
 
-# Generate identifiers, and return the values of the pool that were used. Each identifier contains two values: 60 bits
-# of one are around the version, and 62 bits of the other follow the variant. Seven bytes of each value are completely
-# known.
+# Generate identifiers, and return the pool's values that were used. Each identifier contains two values: 60 bits of one
+# surround the version, and 62 bits of the other follow the variant. Seven bytes of each value are completely known.
 sub make
 {
 	my ($session, $count) = @_;
@@ -81,8 +80,8 @@ my %different = map { $_ => 1 } @$in_first, @$in_other;
 is(scalar keys %different, 1000, 'sessions that did have pools of their own');
 $_->quit for $first, $other, $idle;
 
-# If another library generates an identifier in the postmaster, it gets an error, so that no session is forked with the
-# generator's state.
+# If another library generates an identifier in the postmaster, the call raises an error, so that no session inherits
+# the generator's state.
 my $library = PostgreSQL::Test::Utils::tempdir() . '/postmaster_generates';
 append_to_file("$library.c", q{
 #include "postgres.h"

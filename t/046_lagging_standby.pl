@@ -36,7 +36,8 @@ for my $function (@reads)
 {
 	my $query = "SET timezone = 'UTC'; SELECT " . Functions::call($function);
 	my $answer = ask($query);
-	# These two results can be empty: the key of this index can change, and no other index has the same column.
+	# The results of these two functions can be empty: the key of this index can change, and no other index has the same
+	# column.
 	isnt($answer, '', "$function->{name}() returns a result on the primary")
 	  if $function->{name} !~ /^internal_(?:key_reason|index_instead)$/;
 	is($standby->safe_psql('postgres', $query), $answer, "$function->{name}() returns the same on the standby");

@@ -1,6 +1,6 @@
 # Verify idgen on two servers that replicate to each other, as described in docs/replication.md. The subscriber does not
 # evaluate defaults again, and replicated rows do not advance tickers. If both servers record the same command, the two
-# records conflict, and the statements of the page keep one of them.
+# records conflict, and the page's statements keep one of them.
 
 use Page;
 use Server qw(outcome slurp_file start_server);
@@ -127,7 +127,7 @@ ask($east, "SELECT idgen.forget_creation($command)");
 $east->wait_for_catchup('commands');
 is(create_once($west, 3), '3|t', 'forget_creation() is replicated');
 
-# The command reaches the west before the row of the east does. Both servers record the command, so the row cannot be
+# The command reaches the west before the row from the east does. Both servers record the command, so the row cannot be
 # applied until the west deletes its own record.
 my $log_before = -s $west->logfile;
 is(create_once($east, 4), '4|t', 'sent to both servers before it is replicated, both record it');

@@ -51,9 +51,9 @@ SKIP:
 	my $pool = $pooler->{node};
 	my $folder = PostgreSQL::Test::Utils::tempdir();
 
-	# 20 clients send statements with parameters, as drivers do. They insert new values, and send commands that other
-	# clients send at the same time, both as a single statement and in a transaction for which other clients of the pool
-	# wait.
+	# 20 clients send statements with parameters, as drivers do. They insert new values. They also send commands that
+	# other clients send at the same time, both as a single statement and in a transaction for which other clients of
+	# the pool wait.
 	my @generators = (@functions, 'decimal_id', @Functions::independent_names);
 	my $row = join(', ', (map { "idgen.$_()" } @functions, 'decimal_id'), @Functions::independent);
 	ask("CREATE TABLE made AS SELECT $row LIMIT 0; " . join('; ',
@@ -84,7 +84,8 @@ SKIP:
 
 	is(outcome(create_once(1, 0), node => $pool, user => 'stranger'), '42501', 'a role without rights gets no replay');
 
-	# A client disconnects within a transaction. Its session is rolled back or closed before another client gets it.
+	# A client disconnects in the middle of a transaction. Its session is rolled back or closed before another client
+	# gets it.
 	my ($client, $other) = map { session(node => $pool) } 1 .. 2;
 	$client->ask('BEGIN; ' . create_once(2001, 2001));
 	$client->disconnect;

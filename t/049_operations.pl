@@ -1,7 +1,7 @@
-# Verify the administrator's tasks of docs/operations.md and docs/security.md, with the statements of these pages:
-# restores of parts of a database, a new installer, the abilities of the installer, purges (also while the clock is
-# ahead), and a crash without synchronous_commit. (t/042_restore.pl tests whole dumps, and t/005_text_ids.pl tests the
-# prefixes in dumps.)
+# Verify the administrator's tasks in docs/operations.md and docs/security.md, with the statements on these pages:
+# restores of parts of a database, a new installer, what an installer can do, purges (including a purge while the clock
+# is ahead), and a crash without synchronous_commit. (t/042_restore.pl tests whole dumps, and t/005_text_ids.pl tests
+# the prefixes in dumps.)
 
 use FakeClock;
 use InUse;
@@ -74,7 +74,7 @@ ask('TRUNCATE app.accounts', 'target');
 is(restore('target', '--data-only', '--single-transaction'), '', 'without them, the rows are restored');
 is(ask($prefixes, 'target'), 'acct app.account_id, trial staging.trial_id', 'beside the prefixes that are there');
 
-# Staging is refreshed without the rows of idgen, as described in docs/recipes.md.
+# Staging is refreshed without idgen's rows, as described in docs/recipes.md.
 my ($options) = Page->new('recipes')->prose('Tests, fixtures, imports, offline clients')
   =~ /`pg_dump (--data-only .*?)`/;
 ask('TRUNCATE app.accounts; SELECT idgen.create_once_bigint(idgen.uuid_v4(), 8, $$order$$)', 'target');
@@ -178,7 +178,7 @@ is(ask("$forget " . order(2) . ';' . order(1) . '; SELECT count(*) FROM orders',
 	'the statement of the page removes this command only');
 
 # --- Replacing the installer --------------------------------------------------------
-# The former installer has the extension in two databases of the server.
+# The former installer has installed the extension in two databases of the server.
 my $grants = q{
 	GRANT SELECT, INSERT (command_id, command_name, entity_id, entity_number, entity_text, request_hash)
 		ON idgen.creation_identifiers TO app};
@@ -224,7 +224,7 @@ sub dump_of_upgrade { return (run_command([ 'pg_dump', '--binary-upgrade', '--sc
 	$node->connstr($_[0]) ]))[0] }
 unlike(dump_of_upgrade('masked'), qr/"\d+"/, 'nor does that of pg_upgrade');
 
-# If a superuser installs the extension, its privilege on the schema is recorded, too.
+# If a superuser installs the extension, the superuser's privilege on the schema is also recorded.
 ask("CREATE ROLE administrator SUPERUSER LOGIN; CREATE DATABASE hers");
 is(as('administrator', 'hers', 'CREATE EXTENSION idgen'), '', 'a superuser installs');
 ask('REASSIGN OWNED BY administrator TO CURRENT_USER; DROP OWNED BY administrator; DROP ROLE administrator', 'hers');
@@ -314,8 +314,8 @@ SKIP:
 }
 
 # --- A crash --------------------------------------------------------------------------------
-# Commits are not flushed for ten seconds unless a transaction requests it. An unlogged table is rejected, because a
-# crash would empty it.
+# Commits are not flushed for ten seconds unless a transaction requests a flush. An unlogged table is rejected, because
+# a crash would empty it.
 $clock->run_ahead_by(0) if $clock;
 $node->append_conf('postgresql.conf', "synchronous_commit = off\nwal_writer_delay = 10s");
 $node->reload;
@@ -337,7 +337,7 @@ ok((grep { $_->[0] eq "42809, `$session->{message}`" } $page->table('Troubleshoo
 ask('ALTER TABLE idgen.creation_identifiers SET LOGGED', 'source');
 is($session->ask($record), 't', 'until it is logged');
 
-# A SERIALIZABLE call inserts without searching first, so it waits only in the insertion.
+# A SERIALIZABLE call inserts without searching first, so it waits only during the insertion.
 my ($altering, $watching) = map { session(database => 'source') } 1 .. 2;
 $altering->ask('BEGIN; ALTER TABLE idgen.creation_identifiers SET UNLOGGED');
 $session->ask('SET default_transaction_isolation = serializable');

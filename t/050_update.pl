@@ -1,14 +1,14 @@
-# Verify ALTER EXTENSION idgen UPDATE from version 1.0 by all update scripts, and by a script that this test creates.
-# That script adds a function, a parameter and a column, and replaces a function. A database in use and its open
-# sessions must continue to work after the update. A database that stays at version 1.0 must continue to work with the
-# new library, and its dump must be restored at the new version.
+# Verify ALTER EXTENSION idgen UPDATE from version 1.0 with all update scripts, and with a script that this test
+# creates. That script adds a function, a parameter and a column, and replaces a function. A database in use and its
+# open sessions must continue to work after the update. A database that stays at version 1.0 must continue to work with
+# the new library, and its dump must be restored at the new version.
 
 use File::Basename qw(basename dirname);
 use InUse;
 use Server;
 
-# The new version is installed into a copy of the server. The copy contains the programs, because they find their files
-# relative to their own location, and links to all other files.
+# The new version is installed into a copy of the server. The copy contains the programs themselves, because they find
+# their files relative to their own location. All other files are links.
 my $copy = PostgreSQL::Test::Utils::tempdir() . '/server';
 my %original;
 for my $folder ('bindir', 'sharedir', 'pkglibdir')
@@ -42,7 +42,7 @@ for my $session (values %session)
 	die $session->{message} if $session->{sqlstate};
 }
 
-# Return the lines of objects that existed before. Each line begins with the name of its object.
+# Return the lines of objects that existed before the update. Each line begins with the name of its object.
 sub of_old_objects
 {
 	my ($before, $lines) = @_;
@@ -71,7 +71,7 @@ CREATE FUNCTION idgen.entity_of(command_id uuid) RETURNS uuid
         WHERE c.command_id OPERATOR(pg_catalog.=) entity_of.command_id;
     END;
 
--- typeid() is now ordered over all sessions.
+-- The values of typeid() now increase across all sessions.
 CREATE OR REPLACE FUNCTION idgen.typeid(prefix text DEFAULT '', clock timestamptz DEFAULT NULL) RETURNS text
     LANGUAGE SQL VOLATILE PARALLEL SAFE
     RETURN idgen.typeid_from_uuid(prefix, idgen.uuid_v7_ordered());
@@ -80,7 +80,7 @@ CREATE OR REPLACE FUNCTION idgen.typeid(prefix text DEFAULT '', clock timestampt
 -- run triggers and index expressions as a superuser.
 ALTER TABLE idgen.creation_identifiers ADD COLUMN note text NOT NULL DEFAULT 'none';
 
--- Add a parameter. The published signature stays, because dumps grant rights by it and column defaults use it. The new
+-- Add a parameter. The published signature stays, because dumps grant rights on it and column defaults use it. The new
 -- function has more arguments, none of them with a default, so that no call is ambiguous.
 CREATE FUNCTION idgen.short_comb(period interval, prefix_bytes int, run_length int, clock timestamptz, note text)
     RETURNS uuid
@@ -136,7 +136,7 @@ sub check_new_version
 	}
 }
 
-# Advance the mark, so that typeid() works only because of the grant.
+# Advance the mark by an hour. The old typeid(), which follows the clock, would then fail the check of the order.
 $node->safe_psql('shop', q{SELECT setval('idgen.uuid_v7_ordered_mark', last_value + (3600::bigint << 28))
 	FROM idgen.uuid_v7_ordered_mark});
 check_new_version('a new session', sub { as_app('shop', @_) });

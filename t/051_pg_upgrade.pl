@@ -1,6 +1,6 @@
-# Verify pg_upgrade from this version, or from the version in OLD_BINDIR (see dev/test-upgrade.sh). Databases in use
-# keep their contents, and new identifiers are greater than all before, even if the new server's clock is behind.
-# Settings made by ALTER SYSTEM are not transferred.
+# Verify pg_upgrade from this server version, or from the version in OLD_BINDIR (see dev/test-upgrade.sh). Databases in
+# use keep their contents, and new identifiers are greater than all previous ones, even if the new server's clock is
+# behind. Settings made with ALTER SYSTEM are not transferred.
 
 use FakeClock;
 use File::Basename qw(dirname);
@@ -17,7 +17,7 @@ chdir ${PostgreSQL::Test::Utils::tmp_check} or die "chdir: $!";
 # PostgreSQL 18 enables checksums by default, so enable them on every version.
 sub new_node { my $node = PostgreSQL::Test::Cluster->new(@_); $node->init(extra => ['--data-checksums']); return $node }
 
-# One database has its own settings, and the other one uses the settings of the server.
+# One database has its own settings, and the other database uses the server's settings.
 my $old = new_node('old', @old_install);
 $old->start;
 InUse::create($old, 'shop');

@@ -1,5 +1,5 @@
 # Verify what a tenant, a role with CREATEDB that owns a database, can do to the other databases of the server. The test
-# calls all functions that have an effect beyond their database, which docs/security.md names.
+# calls all functions that have an effect beyond their database. docs/security.md names these functions.
 
 use Functions;
 use Page;
@@ -80,7 +80,7 @@ is(as('tenant', 'SELECT permuted(1)'), '42883', '... but with CASCADE, and then 
 is(as('tenant', 'DROP SCHEMA idgen CASCADE; CREATE EXTENSION idgen'), '', 'the tenant installs the extension again');
 ask("GRANT EXECUTE ON FUNCTION idgen.unmask_uuid_v7 TO tenant", 'theirs');
 
-# The key file limits a key to databases by name, but the owners of databases can change these names.
+# The key file restricts a key to databases by name, but a database's owner can change its name.
 append_to_file($node->data_dir . '/idgen_keys', "shops 00112233445566778899aabbccddeeff shop\n");
 my $of_shop = $unmask =~ s/'\)\)/', 'shops'))/r;
 like(ask($of_shop, 'shop'), qr/^\d+-/, 'a key of the shop');
@@ -95,7 +95,7 @@ ask('ALTER DATABASE former RENAME TO shop');
 my $ahead = sub {
 	return ask('SELECT extract(epoch FROM idgen.snowflake_timestamp(idgen.snowflake()))::bigint', $_[0]) - time;
 };
-# The values of a ticker without the node number are consecutive while they are ahead of the clock.
+# Without the node number, the values of a ticker are consecutive while they are ahead of the clock.
 my $number = 'SELECT id >> 22 << 12 | (id & 4095) FROM idgen.snowflake() id';
 my $set_mark = sub {
 	return "SELECT setval('idgen.snowflake_mark', (extract(epoch FROM now())::bigint + $_[0]) << 28)";
@@ -112,7 +112,7 @@ my $then = as('tenant', $number);
 cmp_ok($then - $first, '>=', 5000, 'the tenant learns how many identifiers the shop has generated');
 cmp_ok($then - $first, '<=', 5010, '... exactly, while they are ahead of the clock');
 
-# The tenant repeatedly raises the mark as far as the function accepts. The shop must therefore wait, however slow the
+# The tenant repeatedly raises the mark as far as the function allows. The shop must therefore wait, however slow the
 # machine is.
 my $waiting = session(database => 'shop');
 my $pid = $waiting->{pid};
@@ -127,8 +127,8 @@ is(as('tenant', 'SELECT idgen.uuid_v7_ordered() IS NULL, idgen.js_id() IS NULL, 
 	'the other tickers are not concerned');
 
 # --- Shared memory ----------------------------------------------------------------------
-# The tenant's keyed COMBs have different prefixes, even at the same time and for the same area, with or without a
-# clock.
+# The prefixes of the tenant's keyed COMBs differ from the shop's, even at the same time and for the same area, with or
+# without a clock.
 for my $arguments (q{'orders'}, q{'orders', clock => '2026-01-01'})
 {
 	my $prefix = "SELECT left(idgen.keyed_comb($arguments)::text, 8)";

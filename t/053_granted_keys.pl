@@ -43,7 +43,7 @@ is(app(q{SELECT left(idgen.hmac_comb('orders', period => '365250 days')::text, 8
 	'hmac_comb(): a key of the role has the prefix of those that others generate meanwhile');
 ask('REVOKE EXECUTE ON FUNCTION idgen.hmac_comb FROM app');
 
-# The function of docs/recipes.md allows one area and one key.
+# The function in docs/recipes.md allows only one area and one key.
 ask((Page->new('recipes')->blocks('Keys that applications make'))[1] =~ /(CREATE FUNCTION.*?END;)/s);
 is(app(q{SELECT left(new_basket_id()::text, 0) || 'made'}), 'made', 'a function of the superuser makes keys');
 is(app(q{SELECT idgen.hmac_comb('orders')}), '42501', '... of its area only');
@@ -59,7 +59,7 @@ is(tenant('postgres', 'CREATE DATABASE copy TEMPLATE model'), '', 'a tenant copi
 is(tenant('copy', $unmask), 't', '... with the grants in it');
 
 # The dump of a tenant is restored into databases that have the extension. In the dump, the tenant's own schema idgen
-# contains a function with the name of an extension's function.
+# contains a function that has the name of one of the extension's functions.
 tenant('postgres', 'CREATE DATABASE theirs');
 tenant('theirs', q{
 	CREATE SCHEMA idgen;
@@ -78,7 +78,7 @@ for ([ carelessly => 't', on_error_stop => 0 ], [ strictly => '42501' ],
 	is(tenant($how, $unmask), $result, '... and ' . ($result eq 't' ? 'gives the tenant the right' : 'gives no right'));
 }
 
-# A superuser's function has a quoted body. The owner of its database has installed the extension.
+# A superuser's function has a quoted body. The owner of the function's database has installed the extension.
 tenant('postgres', 'CREATE DATABASE installed');
 tenant('installed', 'CREATE EXTENSION idgen');
 ask(q{

@@ -1,5 +1,5 @@
-# Verify that a database in use can stop using idgen as described in docs/operations.md. Two sessions insert into all
-# tables meanwhile, and none of their transactions fails. Stored data must not change.
+# Verify that a database in use can stop using idgen as described in docs/operations.md. Meanwhile, two sessions insert
+# into all tables, and none of their transactions fails. Stored data must not change.
 
 use Page;
 use Server;
@@ -58,7 +58,7 @@ let_insert('before');
 for my $statement ($block =~ /(BEGIN;.*?COMMIT;|[^;]+;)\n/gs)
 {
 	my $result;
-	# Repeat a statement that the timeout has ended.
+	# Repeat a statement that ended with a lock timeout.
 	wait_until(sub {
 			$result = $leaving->ask($statement);
 			$leaving->ask('ROLLBACK') if $result eq '55P03';

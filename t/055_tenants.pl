@@ -12,7 +12,7 @@ ask($_) for 'GRANT SELECT, INSERT ON idgen.creation_identifiers TO application',
 
 sub as { my ($role, $database, $sql) = @_; return outcome($sql, user => $role, database => $database) }
 
-# Add objects to the table that are not dumped.
+# Add a policy, a trigger, an index and a publication to the table.
 ask(q{
 	SELECT idgen.create_once_bigint(md5(n::text)::uuid, n, 'order') FROM generate_series(1, 3) n;
 	ALTER TABLE idgen.creation_identifiers ENABLE ROW LEVEL SECURITY;
@@ -29,7 +29,7 @@ is(ask($added), 't t t t t', 'the table has additions');
 my $count = 'SELECT count(*) FROM idgen.creation_identifiers';
 is(as('application', 'postgres', $count), '0', 'a policy hides rows');
 
-# Return a tenant's call with this command, for its own entity.
+# Return a tenant's call with this command, for the tenant's own entity.
 sub create
 {
 	my ($command, $entity, $name) = @_;

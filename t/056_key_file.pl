@@ -1,6 +1,6 @@
 # Verify that the key file is created and changed as described in docs/operations.md. This includes the correction after
 # a key was replaced under its own name, and a renamed database. An error in the configuration does not make a key
-# unavailable, and the page contains the messages. (contrib/clients/t/005_keys.pl and t/064_masked_keys.pl test the
+# unavailable, and the page lists the error messages. (contrib/clients/t/005_keys.pl and t/064_masked_keys.pl test the
 # replacement of a key.)
 
 use Page;

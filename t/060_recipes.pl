@@ -1,5 +1,5 @@
-# Verify that the recipes of docs/recipes.md and docs/migrating.md, and the node numbers in containers of
-# docs/scaling.md, do what the pages say. (t/090_reference.pl pastes the recipes, contrib/clients/t tests lists and
+# Verify that the recipes in docs/recipes.md and docs/migrating.md, and the node numbers in containers in
+# docs/scaling.md, work as the pages say. (t/090_reference.pl pastes the recipes, contrib/clients/t tests lists and
 # drivers, and t/061_partitions.pl tests partitions.)
 
 use Functions;
@@ -19,8 +19,8 @@ for ([ '', '' ], map { my $page = $_; map { [ $page, $_ ] } $page->headings } $r
 	my ($page, $heading) = @$_;
 	my $sql = $heading eq '' ? 'CREATE EXTENSION idgen' : join "\n", eval { $page->blocks($heading) };
 	my (undef, $errors) = psql_said("\\set ON_ERROR_STOP off\n$sql", database => 'owned', user => 'installer');
-	# Check only recipes that fail with 42501, or that lack a setting that only a superuser can make. pg_partman before
-	# version 5 requires a superuser.
+	# Check only recipes that fail with 42501, or because of a missing setting that only a superuser can make.
+	# pg_partman before version 5 requires a superuser.
 	next if $errors !~ /(?:ERROR|WARNING):  42501|ERROR:  55000/ || $heading eq 'pg_partman';
 	$privileged .= "$heading, ";
 	like($page->section($heading), qr/superuser/, "$heading: needs a superuser, and says so") or diag($errors);
@@ -186,7 +186,7 @@ my $feed = 'An event feed that loses nothing';
 my $zero = '00000000-0000-0000-0000-000000000000';
 my $reader = session();
 
-# Run a query of events from the given position on, and return each event with its transaction and id.
+# Execute a query for the events after the given position, and return the transaction and id of each event.
 sub events
 {
 	my ($statement, @position) = @_;
@@ -371,8 +371,8 @@ sub here
 			'018570bb-4a7d-7000-8000-000000000000', 'instant' ],
 		[ here('uuid_v7_to_timestamptz'), uuid => '018570bb-4a7d-7000-8000-000000000000',
 			'2023-01-02 04:26:40.637+00' ],
-		# TimescaleDB's reference has a value that is 1 us smaller, from before its issue 8875 was fixed in version
-		# 2.24.
+		# The value in TimescaleDB's reference is 1 us smaller, because it predates the fix of TimescaleDB issue 8875 in
+		# version 2.24.
 		[ here('to_uuidv7_boundary'), timestamptz => '2025-09-04 11:01+02', '019913f5-30e0-7000-8000-000000000000',
 			'instant' ],
 		[ here('uuid_timestamp_micros'), uuid => '019913ce-f124-7835-96c7-a2df691caa98',
@@ -404,8 +404,8 @@ sub here
 			) v(instant)) v WHERE instant = $time_of AND left(id::text, 18) = left(($boundary)::text, 18)}),
 		3000, 'TimescaleDB: the microseconds are exact');
 
-	# This is how ramsey/uuid generates these UUIDs: the digits of the seconds and five more digits form a number of 48
-	# bits.
+	# This is how ramsey/uuid generates these UUIDs: the digits of the seconds and five more digits form a 48-bit
+	# number.
 	my ($bound, $time) = $section =~ /`id >= (rpad\(.*?)`, time: `(.*?)`/;
 	my $ordered = join '-', unpack 'A8 A4', sprintf '%012x', '1700000000' . '12345';
 	is(value($bound, 'timestamptz', '2023-11-14 22:13:20.123459+00', 'start'), "$ordered-0000-0000-000000000000",
@@ -426,7 +426,7 @@ sub here
 	}
 }
 
-# Each expression of the tables returns the example beside it. The examples for base64url, shortuuid, TSID, xid and
+# Each expression in the tables returns the example beside it. The examples for base64url, shortuuid, TSID, xid and
 # KSUID were taken from taskcluster/slugid.py (test.py), skorokithakis/shortuuid (test_shortuuid.py), tsid-ts
 # (README.md; the time follows from its definition), rs/xid (id_test.go) and segmentio/ksuid (README.md).
 {

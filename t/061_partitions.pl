@@ -1,4 +1,4 @@
-# Verify the partitions of docs/recipes.md: by a uuid_v7(), by creation time, and with pg_partman 5.2 or later, if it is
+# Verify the partitions in docs/recipes.md: by uuid_v7(), by creation time, and with pg_partman 5.2 or later, if it is
 # installed. Every row is in the partition of its time, and a query reads no other partition. (sql/within.sql and
 # sql/within_numbers.sql test partitions by other keys.)
 
@@ -122,7 +122,8 @@ SKIP:
 	}
 	ask('DELETE FROM visits_default');
 
-	# Give the maintenance something to do: more partitions ahead, and rows older than the retention.
+	# Configure more partitions in advance and a shorter retention, so that the maintenance must create and drop
+	# partitions.
 	$retention =~ s/'30 days'/'2 days'/ or die;
 	ask("UPDATE partman.part_config SET premake = 20; $retention");
 	ask($maintain);

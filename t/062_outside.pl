@@ -1,4 +1,4 @@
-# Verify that "Work outside the database" of docs/recipes.md does what the page says. The tests cover each state, two
+# Verify that "Work outside the database" in docs/recipes.md does what the page says. The tests cover each state, two
 # workers that both believe that they hold the lease, and a load of eight workers, which are killed at each step or
 # continue after another worker has taken over. Each command has one answer, and one effect at a provider that honours
 # keys.
@@ -50,7 +50,7 @@ sub state_of { return $recipe->outcome(state_sql(@_)) }
 # Return the command and charge of a claim.
 sub ids_of { return map { "'$_'" } split /\|/, ask('SELECT command, charge FROM ' . claim(@_)) }
 
-# Return the number of rows that a statement of the page changes.
+# Return the number of rows that one of the page's statements changes.
 sub changed { my ($statement, @values) = @_; local $" = ', '; return ask("$prepared EXECUTE $statement(@values);
 	\\echo :ROW_COUNT") }
 

@@ -11,8 +11,8 @@ my @headings = ('A table behind a view', 'A client that brings the identifier', 
 my $v4 = q{'2463c780-7fca-4def-8c3f-7b1a2c4d5e6f'};
 my $v7 = q{'018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f'};
 
-# tags() returns what psql prints for a statement: rows, and the command's tag. The page's PREPARE statement is executed
-# first, and so are two statements with the same condition for UPDATE and DELETE.
+# tags() returns what psql prints for a statement: the rows and the command tag. It first executes the page's PREPARE
+# statement, and one PREPARE each for an UPDATE and a DELETE with the same condition.
 my $prepared = $recipe->prepared($headings[0]);
 my ($condition) = $prepared =~ /(WHERE .*)/;
 $prepared .= "\nPREPARE change_letter(uuid, text) AS UPDATE letters_stored SET receiver = \$2 $condition"
@@ -68,7 +68,7 @@ is(ask(qq{SELECT receiver, idgen.mask_uuid_v7(id) = '$known' FROM letters_stored
 	'seven')}),
 	'7|t', 'writes go to the rows');
 
-# The client brings the identifier. Its role may only call the function, whose owner has two privileges.
+# The client supplies the identifier. The client's role may only call the function, whose owner has two privileges.
 $recipe->paste($headings[1]);
 ask('CREATE ROLE creator; GRANT INSERT ON letters_stored TO creator;
 	GRANT EXECUTE ON FUNCTION idgen.unmask_uuid_v7 TO creator; ALTER FUNCTION create_letter OWNER TO creator;

@@ -1,6 +1,6 @@
 # Verify idgen on Citus, if it is installed (see dev/test-citus.sh). A coordinator and two workers all accept clients
-# and evaluate defaults, so each of them needs its own number. Recorded commands are stored in a distributed table, a
-# reference table, or a table on each node. The statements are those of docs/scaling.md.
+# and evaluate defaults, so each of them needs its own node number. Recorded commands are stored in a distributed table,
+# a reference table, or a table on each node. The statements are those of docs/scaling.md.
 
 use Page;
 use Server qw(append_to_file errors init_server is like note ok plan run_command cmp_ok done_testing);
@@ -218,7 +218,7 @@ sub create_concurrently
 	cmp_ok(scalar keys %errors, '>', 0, "$database: a worker crashed meanwhile: " . join(' ', %errors));
 	$_->quit for @senders;
 
-	# Citus finishes the transactions that a crash left prepared.
+	# Citus completes the prepared transactions that a crash has left behind.
 	$_->poll_query_until($database, 'SELECT count(*) = 0 FROM pg_prepared_xacts') or die 'not recovered' for @nodes;
 	is( ask($nodes[0], q{SELECT count(*), count(DISTINCT command), count(entity_id) FROM (TABLE orders OFFSET 0) o
 				LEFT JOIN (TABLE idgen.creation_identifiers OFFSET 0) c ON command_id = command AND entity_id = id},

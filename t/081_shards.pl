@@ -1,6 +1,6 @@
 # Verify two servers that share tables, as described in docs/scaling.md. In the first setup, the tables have foreign
-# partitions (postgres_fdw), and each server inserts. In the second setup, the servers are independent, and the client
-# chooses a server by a hash of the key. No identifier occurs on both servers.
+# partitions (postgres_fdw), and each server inserts rows. In the second setup, the servers are independent, and the
+# client chooses a server by a hash of the key. No identifier occurs on both servers.
 
 use Digest::SHA qw(sha256_hex);
 use Page;
@@ -25,8 +25,7 @@ sub sqlstate { my ($node, $query) = @_; return outcome($query, node => $node) }
 # --- Foreign partitions -----------------------------------------------------
 my ($create, $ranges) = $page->blocks('Shards by postgres_fdw');
 
-# Return the block of the page for the east, or the same block for the west, with local and foreign partitions
-# exchanged.
+# Return the page's block for the east, or, for the west, the same block with local and foreign partitions exchanged.
 sub for_place
 {
 	my ($place, $block) = @_;

@@ -1,5 +1,5 @@
 # Verify the documents. SQL blocks can be pasted into psql, and raise only the errors that they announce ("error
-# 23514"). Links lead to an existing file and heading. docs/reference.md and the page of the advisor document every SQL
+# 23514"). Links lead to an existing file and heading. docs/reference.md and the advisor's page document every SQL
 # object, with its actual signature and columns, and with the results that the examples return ("-- →").
 
 use File::Basename qw(dirname);
@@ -16,9 +16,9 @@ ask('CREATE EXTENSION idgen_advisor CASCADE; CREATE ROLE newcomer LOGIN');
 ask("CREATE ROLE $_") for qw(app janitor developer tenant_1 tenant_2);
 
 # --- Functions ---------------------------------------------------------------
-# A signature has the form "name(arguments) → result", in a block of type "text". "as other" means the same arguments,
-# or first columns, as another function. Each signature is used to create a function in the schema "manual", so the page
-# can write types and defaults in any form that the server accepts.
+# A signature has the form "name(arguments) → result", in a block of type "text". "as other" stands for all arguments,
+# or the first columns, of the function other(). Each signature is used to create a function in the schema "manual", so
+# the page can write types and defaults in any form that the server accepts.
 my $signatures = join "\n", $page =~ /^```text\n(.*?)^```/msg;
 $signatures =~ s/\n +/ /g;
 my $create = 'CREATE SCHEMA manual; SET check_function_bodies = off; SET search_path = idgen, pg_catalog;';
@@ -46,9 +46,9 @@ my @written = split /\n/, ask(sprintf $signatures_of, 'manual');
 cmp_ok(scalar @real, '>', 100, 'there are functions');
 is_deeply(\@written, \@real, 'every function is documented, with its signature, except those that are internal');
 
-# The SQLSTATEs in t/lib/Functions.pm must be in the section of the function, or in the text before the sections of its
-# kind, except for the SQLSTATEs that all functions raise. t/003_properties.pl compares the list with the errors that a
-# function raises.
+# The SQLSTATEs in t/lib/Functions.pm must be in the function's section, or in the text before the sections of its kind.
+# This does not apply to the SQLSTATEs that all functions raise. t/003_properties.pl compares the list with the errors
+# that a function raises.
 my (%section_of, $intro);
 for my $section (split /^(?=##)/m, $page)
 {
@@ -154,7 +154,7 @@ is_deeply([ grep { !exists $pasted{$_} } qw(README operations recipes scaling ti
 # Check some of the results.
 like($pasted{README}, qr/^([0-9a-f-]{36})\|t\n\1\|f$/m, 'README: a command that is sent twice creates once');
 
-# The output must contain the results that the reference shows, in the same order. It may contain others, too.
+# The output must contain the results that the reference shows, in the same order. It may also contain other results.
 my @shown = map { s/ \| /|/gr } $page =~ /^-- → (.*)$/mg;
 my @missing = @shown;
 for (split /\n/, "$pasted{reference}\n$pasted{advisor}") { shift @missing if @missing && $_ eq $missing[0] }

@@ -1,10 +1,11 @@
-# Verify that claims on pages have a source. On these pages, each figure and each "reveals" must be part of a claim in
-# t/claims.txt. The source of each claim must exist: a text in a test, or a point with this figure in a stored run.
+# Verify that claims on pages have a source. On the pages that t/claims.txt names, each figure and each "reveals" must
+# be part of a claim in that file. The source of each claim must exist: a text in a test, or a point with this figure in
+# a stored run.
 
 use Server;
 use Text::ParseWords qw(quotewords shellwords);
 
-# Return the text of a page in one line, without headings, code blocks and the targets of links.
+# Return the text of a page as one line, without headings, code blocks and the targets of links.
 sub text_of
 {
 	# The sizes and names of types in the table of all keys in choosing.md are not figures.

@@ -3,10 +3,10 @@
 # libfaketime is preloaded into the server's processes, and reads the time from a file. (On Debian and Ubuntu, it is in
 # the package faketime.)
 #
-# Each time the clock is read, libfaketime opens the file, and allocates memory for that. The server's handler of
-# SIGALRM reads the clock, too. If a timer, such as that of statement_timeout, fires while the clock is read, malloc()
-# may abort, or fopen() may wait for itself. For calls that read the clock constantly, use start_behind() or
-# start_still(), which need no file, or use no fake clock.
+# Each time the clock is read, libfaketime opens the file, and allocates memory for it. The server's SIGALRM handler
+# also reads the clock. If a timer, such as the timer of statement_timeout, fires while the clock is read, malloc() may
+# abort, or fopen() may wait for itself. For calls that read the clock constantly, use start_behind() or start_still(),
+# which need no file, or use no fake clock.
 
 package FakeClock;
 use strict;
@@ -36,7 +36,7 @@ sub _set
 	rename "$self->{file}.new", $self->{file} or die "rename: $!";
 }
 
-# Set the clock ahead of the real clock by a number of seconds, or behind it if the number is negative.
+# Set the clock ahead of the real clock by the given number of seconds, or behind it if the number is negative.
 sub run_ahead_by { my ($self, $seconds) = @_; $self->_set(sprintf('%+d', $seconds)) }
 
 # Stop the clock at the given Unix time in seconds.

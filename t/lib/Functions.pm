@@ -1,7 +1,7 @@
-# The list of all SQL functions of idgen, which is used by the tests. t/003 compares it with pg_proc, and calls each
-# function with its arguments. The list specifies who may call a function (t/041), whether it works on a standby
-# (t/046), and which generators are called under load. A new function needs one row here and, if it takes an identifier,
-# text or a number, one entry in properties.sql. CONTRIBUTING.md lists the other places.
+# The list of all SQL functions of idgen, for use by the tests. t/003 compares it with pg_proc, and calls each function
+# with its arguments. The list specifies who may call a function (t/041), whether it works on a standby (t/046), and
+# which generators are called under load. A new function needs one row here and, if it takes an identifier, text or a
+# number, one entry in properties.sql. CONTRIBUTING.md lists the other places.
 
 package Functions;
 use strict;
@@ -129,7 +129,7 @@ my @rows = (
 	[ 'ulid_timestamp(text)', 'reader', 'is strict', '22P02', $ulid ],
 	[ 'ulid_within(text,timestamptz,timestamptz)', 'reader', 'is', '', qq{$ulid, $before, $instant} ],
 
-	# Functions of the key file
+	# Functions that use the key file
 	[ 'mask_uuid_v7(uuid,text)', 'key', 'sr', '22004 22023 42704', $v7 ],
 	[ 'unmask_uuid_v7(uuid,text)', 'key', 'sr', '22004 22023 42704', $v4 ],
 	(map { [ "$_(int8,text,int8,text)", 'key', 'sr', '22004 22021 22023 42704', q{42, 'orders', 1000} ] }
@@ -236,7 +236,7 @@ sub add_key
 	return $node;
 }
 
-# Return the functions of the list that are installed.
+# Return the functions in the list that are installed.
 sub installed
 {
 	my ($node, $database) = @_;
@@ -249,7 +249,7 @@ our @literals = map { $_->{arguments} =~ /('[^']*')/g } @functions;
 
 sub call { my ($function) = @_; return "idgen.$function->{name}($function->{arguments})" }
 
-# The generators that need neither a ticker nor a sequence, and calls of them
+# The generators that need neither a ticker nor a sequence, with a call of each
 my @needs_nothing = grep { $_->{kind} eq 'generator' && $_->{attributes} =~ /^vs/ } @functions;
 our @independent = map { call($_) } @needs_nothing;
 our @independent_names = map { $_->{name} } @needs_nothing;

@@ -30,7 +30,7 @@ my $request = q{'{"customer": 7, "lines": [1, 2.50]}'};
 # Settings for a server whose databases have no settings
 our $settings = "idgen.node_id = $node_id\nidgen.launch_id = 12345\n";
 
-# All rights on the relations of idgen, on their columns and on its functions, except default rights
+# All rights on idgen's relations, on their columns and on idgen's functions, except default rights
 our $rights = q{
 	SELECT relname, '', a.grantor::regrole, a.grantee::regrole, a.privilege_type, a.is_grantable
 	FROM pg_class, aclexplode(relacl) a WHERE relnamespace = 'idgen'::regnamespace
@@ -46,8 +46,8 @@ our $rights = q{
 
 sub _fill { return "SET ROLE app; INSERT INTO orders (round) SELECT $_[0] FROM generate_series(1, $rows)" }
 
-# Create the extension in the given version, or in the default version. It belongs to the owner of the database, which
-# is not a superuser. The settings are stored with the database, unless the server already has them.
+# Create the extension in the given version, or in the default version. The database's owner, who is not a superuser,
+# also owns the extension. The settings are stored with the database, unless the server already has them.
 sub create
 {
 	my ($node, $database, %params) = @_;
@@ -123,14 +123,14 @@ sub contents
 	return $contents;
 }
 
-# Check that the database still works, and that new identifiers are greater than all before.
+# Check that the database still works, and that new identifiers are greater than all previous ones.
 sub check_works
 {
 	my ($node, $database, $when) = @_;
 	my $round = 1 + $node->safe_psql($database, 'SELECT max(round) FROM orders');
 	$node->safe_psql($database, _fill($round));
 	for my $case (
-		# The request has another text representation.
+		# The request is equal to the recorded one, but is written differently.
 		[ 'a retry returns the recorded uuid',
 			q{SET ROLE app; SELECT * FROM idgen.create_once('c0000000-0000-4000-8000-00000000000a',
 			idgen.uuid_v7(), 'order', '{"lines": [1.0, 2.5], "customer": 7}')},

@@ -1,4 +1,4 @@
-# psql clients that repeat statements until their session ends, and then connect again. Everything that the server
+# psql clients that repeat statements until their sessions end, and then connect again. Everything that the server
 # returns to them is recorded, for two checks: no identifier was returned twice, even if its transaction did not commit,
 # and each command has created one order.
 #
@@ -31,8 +31,8 @@ our %set_up = (
 	create => q{CREATE TABLE orders (id uuid, command uuid);
 		CREATE SEQUENCE commands MINVALUE 0});
 
-# For each kind, a client's statement, and what its script repeats. Clients that write pause, so that they write little.
-# The others do not pause, because pg_sleep() depends on the clock.
+# For each kind of client: its statement, and the lines that its script repeats. The statements that write rows include
+# a pause, which limits the amount of data. The others do not pause, because pg_sleep() depends on the clock.
 our %scripts = (
 	insert => [
 		'INSERT INTO things (snowflake) SELECT idgen.snowflake() FROM generate_series(1, 3), pg_sleep(0.01) RETURNING '
@@ -111,7 +111,8 @@ sub _keep_running
 	}
 }
 
-# Keep the clients running until a condition is true. Die if that takes longer than the given time plus the timeout.
+# Keep the clients running until a condition is true. Die if that takes longer than the given time plus the default
+# timeout.
 sub run_until
 {
 	my ($self, $condition, $seconds) = @_;
@@ -191,7 +192,7 @@ sub finish
 	  or die 'the sessions do not end';
 }
 
-# Return the rows of the clients of a kind in a phase, as lists of lines.
+# Return the rows that each client of a kind received in a phase, as lists of lines.
 sub _outputs
 {
 	my ($self, $kind, $phase) = @_;

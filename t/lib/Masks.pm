@@ -1,4 +1,4 @@
-# A server with keys for masks, in the file idgen_keys of the data directory, and a role "caller" that can only call the
+# A server with keys for masks, in the file idgen_keys in the data directory, and a role "caller" that can only call the
 # functions. To allow this in another database, call ask($Masks::grant, $database).
 #
 #   my $masks = Masks->new;
@@ -55,7 +55,7 @@ sub outcome
 
 sub permuted { my ($self, %how) = @_; return $self->outcome($permute, %how) }
 
-# Make a session read other keys. A session processes a reload between two commands.
+# Write other keys, and wait until the session uses them. A session processes a reload between two commands.
 sub reload
 {
 	my ($self, $session, $content) = @_;

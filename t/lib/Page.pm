@@ -1,4 +1,4 @@
-# The SQL of a page of the documentation, by section. A test can thus execute the same SQL that users paste.
+# The SQL on a page of the documentation, by section. With it, a test executes the same SQL that users paste.
 #
 #   my $page = Page->new('recipes');          # docs/recipes.md; or a path: 'contrib/portable/README.md'
 #   $page->blocks('Store a uuid');            # the blocks of ```sql in this section
@@ -35,7 +35,7 @@ sub new
 sub headings { return @{ $_[0]{headings} } }
 sub section { my ($self, $heading) = @_; return $self->{sections}{$heading} // die "no section \"$heading\"" }
 
-# Return the text without its code blocks, in one line.
+# Return the text without its code blocks, as one line.
 sub prose { my ($self, $heading) = @_; return $self->section($heading) =~ s/^ *```.*?^ *```//msgr =~ s/\s+/ /gr }
 
 sub blocks
@@ -55,7 +55,7 @@ sub table
 	return map { [ split / *\| */, $_ ] } $self->section($heading) =~ /^\| *(.*?) *\|$/mg;
 }
 
-# Return what psql prints, and its messages. The errors must be those that the page announces.
+# Paste SQL blocks into psql, and return its output and its messages. The errors must be those that the page announces.
 sub paste
 {
 	my ($self, $heading, @numbers) = @_;

@@ -1,8 +1,9 @@
-# PgBouncer in front of a server, in transaction mode, with three sessions for each database and role, or "size => N".
+# PgBouncer in front of a server, in transaction mode, with three sessions for each database and role, or with the
+# number given by "size".
 #
 #   my $pool = Pool->new($node, [ 'app', 'stranger' ], prepared => 20) or skip 'pgbouncer is not installed';
 #   $pool->{node};        # the node for clients of PgBouncer, by its socket; $pool->{port} is also the TCP port
-#   $pool->{prepared};    # maximum of prepared statements per client; 0 before version 1.21, or by default
+#   $pool->{prepared};    # maximum number of prepared statements per client; 0 before version 1.21, or by default
 #   $pool->stop;
 
 package Pool;

@@ -1,5 +1,5 @@
-# The server of a test, with the extension, and the results of its sessions. This module turns on strict and warnings,
-# and exports everything that Test::More and PostgreSQL::Test::Utils export.
+# A test's server with the extension, and the results of the server's sessions. This module turns on strict and
+# warnings, and exports everything that Test::More and PostgreSQL::Test::Utils export.
 #
 #   my $node = start_server('shop', 'max_connections = 60');
 #   ask('SELECT 1');                              # rows; an error ends the test
@@ -31,7 +31,7 @@ my ($first, @servers);
 sub has_matplotlib { run_command([ '/usr/bin/python3', '-c', 'import matplotlib' ]); return $? == 0 }
 
 # Legal names of roles and objects that need quotation marks or escapes in some contexts. The functions convert names to
-# identifiers and literals of SQL.
+# SQL identifiers and literals.
 our @unusual_names = ('svc$app', q{o'brien@example.org}, 'a"b', 'a\b', 'Ünal');
 sub ident { return '"' . $_[0] =~ s/"/""/gr . '"' }
 sub literal { return q{E'} . $_[0] =~ s/(['\\])/\\$1/gr . q{'} }
@@ -98,13 +98,13 @@ sub session
 	return Session->new($where{node} // $first, %where);
 }
 
-# Settings for a plan that only the workers execute
+# Settings for a plan that only parallel workers execute
 our $in_parallel = 'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; '
   . 'SET parallel_leader_participation = off';
 
 sub in_parallel { return "$in_parallel; $_[0]" }
 
-# Wait until a condition is true, at most for the default timeout of tests. Return whether it is true.
+# Wait until a condition is true, for at most the default timeout of tests. Return whether it is true.
 sub wait_until
 {
 	my ($condition) = @_;

@@ -9,8 +9,8 @@
 #   $session->send_blocked($observer, 'SELECT ...');    # wait until the observer sees that it waits for a lock
 #   $session->disconnect;                   # without a Terminate message
 #
-# {pid} is the process ID of the server's backend. {sqlstate} and {message} belong to the first error. {errors} contains
-# all messages of psql. {rows} are lists of columns. {gone} is set when the session has ended.
+# {pid} is the process ID of the session's backend. {sqlstate} and {message} belong to the first error. {errors}
+# contains all messages of psql. {rows} are lists of columns. {gone} is set when the session has ended.
 
 package Session;
 use strict;
@@ -85,8 +85,8 @@ sub answer
 
 sub ask { my ($self, $sql) = @_; $self->send($sql); return $self->answer }
 
-# Execute the statement in a transaction with a timeout. An error also ends the setting, because the next statement may
-# need more time on a slow machine.
+# Execute the statement in a transaction with a timeout. An error also resets the timeout, because the next statement
+# may need more time on a slow machine.
 sub ask_within { my ($self, $timeout, $sql) = @_; return $self->ask("BEGIN; SET LOCAL $timeout; $sql;\nROLLBACK") }
 
 # Repeat the query until the answer is "t".

@@ -1,4 +1,4 @@
-# The functions on a ticker, whose values increase over all sessions
+# The functions that use a ticker. Their values increase across all sessions.
 #
 #   begin_scenario('a session', take('shop'));            # the first values of a session in a database
 #   continues('another one', take('shop', 100));          # later values must be greater than all before
@@ -36,7 +36,8 @@ sub number
 # Return the statement once for each function, with MARK replaced by the function's sequence.
 sub for_marks { my ($sql) = @_; return join('; ', map { $sql =~ s/MARK/idgen.${_}_mark/gr } @functions) }
 
-# Set the high-water marks to some seconds ahead of the real clock, as if another server had written them.
+# Set the high-water marks to the given number of seconds ahead of the real clock, as if another server had written
+# them.
 sub set_marks
 {
 	my ($seconds, $database) = @_;

@@ -1,5 +1,5 @@
--- Random values and boundary values, with which t/003_properties.pl calls the functions. The variable "seed"
--- repeats them; the table "literals" has the literals of t/lib/Functions.pm.
+-- Random values and boundary values, with which t/003_properties.pl calls the functions. The same value of the variable
+-- "seed" produces the same values. The table "literals" contains the literals in t/lib/Functions.pm.
 SET client_min_messages = warning;
 ALTER DATABASE :"DBNAME" SET search_path = public;
 
@@ -10,7 +10,7 @@ CREATE FUNCTION any_hex(what text, k bigint) RETURNS text IMMUTABLE LANGUAGE sql
 CREATE FUNCTION up_to(what text, k bigint, size bigint) RETURNS bigint IMMUTABLE LANGUAGE sql
 	RETURN (any_number(what, k) & 9223372036854775807) % size;
 
--- A uuid of a version, with a hexadecimal digit for the variant
+-- Return a uuid with the given hexadecimal digits for the version and the variant.
 CREATE FUNCTION stamped(digits text, version text, variant text) RETURNS uuid IMMUTABLE LANGUAGE sql
 	RETURN overlay(overlay(digits PLACING version FROM 13 FOR 1) PLACING variant FROM 17 FOR 1)::uuid;
 
@@ -23,14 +23,14 @@ CREATE TABLE uuids AS SELECT DISTINCT id, idgen.uuid_version(id) AS version, rep
 	UNION ALL VALUES ('c232ab00-9414-11ec-b3c8-9f6bdeced846'::uuid),
 		('1ec9414c-232a-6b00-b3c8-9f6bdeced846'), ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f'),
 		('ffffffff-ffff-4fff-bfff-ffffffffffff'), ('00000000-0000-4000-8000-000000000000')) s;
--- a sample, and each version
+-- A sample of the uuids, and a uuid of each version
 CREATE TABLE few_uuids AS (SELECT id FROM uuids ORDER BY md5('few' || id) LIMIT 40)
 	UNION SELECT stamped(any_hex('few', k), to_hex(k), '8') FROM generate_series(1, 15) k;
 
 CREATE TABLE bases (base, alphabet, width, zero) AS VALUES
 	(16, '^[0-9a-fA-F]+$', 32, '0'), (32, '^[0-9a-tv-zA-TV-Z]+$', 26, '0'), (36, '^[0-9a-zA-Z]+$', 25, '0'),
 	(58, '^[1-9A-HJ-NP-Za-km-z]+$', 22, '1'), (62, '^[0-9a-zA-Z]+$', 22, '0');
--- digits as the functions write them; not lower(), which depends on the collation
+-- Return digits as the functions write them, without lower(), which depends on the collation.
 CREATE FUNCTION written(t text, base int) RETURNS text IMMUTABLE LANGUAGE sql RETURN
 	CASE WHEN base IN (16, 36) THEN translate(t, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')
 	WHEN base = 32 THEN translate(t, 'abcdefghijklmnopqrstuvwxyzILO', 'ABCDEFGH1JK1MN0PQRSTUVWXYZ110') ELSE t END;
@@ -87,8 +87,8 @@ CREATE TABLE histories AS SELECT history, keep FROM unnest('{0,1,20,2147483647,N
 CREATE TABLE reals AS SELECT unnest(
 	'{0,-1,1,0.5,1e-300,1e300,NaN,Infinity,-Infinity,1000,1e6,1e9,1e12,1e15,4e18,NULL}'::float8[]) AS x;
 
--- Texts: identifiers in all forms, and the same with characters replaced. In UTF8, they consist of characters; in
--- SQL_ASCII, of any bytes but zero.
+-- Texts: identifiers in all forms, and the same identifiers with some characters replaced. The replacements are
+-- characters in UTF8, and arbitrary nonzero bytes in SQL_ASCII.
 CREATE TABLE characters AS SELECT chr(k) AS c FROM generate_series(1, 255) k
 	UNION ALL SELECT chr(k) FROM unnest('{8364,128512,769,65279,8490}'::int[]) k WHERE getdatabaseencoding() = 'UTF8';
 CREATE TABLE forms AS SELECT DISTINCT t FROM (
@@ -112,13 +112,13 @@ CREATE TABLE texts AS SELECT DISTINCT t FROM (
 		FROM (SELECT t, row_number() OVER (ORDER BY any_hex(t, 0)) AS k FROM forms WHERE length(t) < 200) f
 		JOIN (SELECT c, row_number() OVER (ORDER BY any_hex(c, 0)) AS k FROM characters) g ON f.k % 255 = g.k - 1) s;
 
--- Times in microseconds, as numbers of any precision; NULL if a length or an instant does not exist
+-- Times in microseconds, as exact numbers. The result is NULL if there is no such length or instant.
 CREATE FUNCTION floor_div(a numeric, b numeric) RETURNS numeric IMMUTABLE LANGUAGE sql
 	RETURN div(a, b) - (mod(a, b) < 0)::int;
 CREATE FUNCTION floor_mod(a numeric, b numeric) RETURNS numeric IMMUTABLE LANGUAGE sql RETURN a - floor_div(a, b) * b;
 CREATE FUNCTION hex(n numeric, digits int) RETURNS text IMMUTABLE LANGUAGE sql
 	RETURN lpad(to_hex(floor_mod(n, 16::numeric ^ digits)::bigint), digits, '0');
--- from 2000 on, since the epoch of a timestamptz is rounded in the last years
+-- Count from the year 2000, because the epoch of a timestamptz is rounded in the last years of the range.
 CREATE FUNCTION unix_us(at timestamptz) RETURNS numeric LANGUAGE sql RETURN CASE WHEN isfinite(at)
 	THEN extract(epoch FROM at - timestamptz '2000-01-01 00:00+00') * 1000000 + 946684800000000
 	ELSE extract(epoch FROM at) END;
@@ -136,9 +136,10 @@ CREATE FUNCTION instant(us numeric) RETURNS timestamptz LANGUAGE sql RETURN CASE
 	WHEN us BETWEEN unix_us('4714-11-24 00:00+00 BC') AND unix_us('294276-12-31 23:59:59.999999+00')
 	THEN timestamptz 'epoch' + length(us) END;
 
--- Arguments of checks. unit_us is the period if it is valid, and number that of the clock's period. One window in seven
--- is as wide as the cycle of prefixes allows, or wider by 1 us. Half of the identifiers have a time, others a prefix:
--- that of the clock, of an end of the window, or next to it.
+-- Arguments of checks. unit_us is the length of the period, if it is valid, and "number" is the number of the period
+-- that contains the clock. One window in seven is as wide as the cycle of prefixes allows, or wider by 1 us. At least
+-- half of the identifiers contain a time, and the others contain a prefix. This time or prefix belongs to the clock, to
+-- an end of the window, or to a time just outside the window.
 CREATE TABLE random_windows AS WITH picked AS (
 	SELECT k::int, up_to('bytes', k, 9)::int - 1 AS bytes, instants[1 + up_to('clock', k, cardinality(instants))] AS at,
 		spans[1 + up_to('tolerance', k, cardinality(spans))] AS tolerance,
@@ -170,7 +171,7 @@ SELECT k, bytes, at, period, unit_us, tolerance, past, future, past_us, future_u
 		substr('447d', 1 + k / 2 % 4, 1), substr('89abc', 1 + k / 8 % 5, 1)) AS id
 FROM made;
 
--- What is_recent_...() must return: a prefix is cyclic, a time is not
+-- Return the expected result of is_recent_...(). Prefixes are cyclic, but times are not.
 CREATE FUNCTION recent(w random_windows, of_version int, has_prefix boolean) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	unit_us numeric := CASE WHEN has_prefix THEN w.unit_us ELSE 1000 END;
@@ -206,7 +207,7 @@ EXCEPTION WHEN check_violation THEN
 	RETURN false;
 END $$;
 
--- idgen's functions, which return an error as a value
+-- Variants of idgen's functions that return an error as a value
 CREATE SCHEMA tried;
 SELECT format('CREATE FUNCTION tried.%I(%s) RETURNS text LANGUAGE plpgsql AS %L',
 	f.proname, string_agg(t::regtype::text, ', ' ORDER BY i),
@@ -215,7 +216,7 @@ SELECT format('CREATE FUNCTION tried.%I(%s) RETURNS text LANGUAGE plpgsql AS %L'
 FROM functions f, unnest(f.proargtypes) WITH ORDINALITY u (t, i)
 GROUP BY f.oid, f.proname \gexec
 
--- The query for the values of a type
+-- Return a query for the values of a type.
 CREATE FUNCTION values_of(type regtype) RETURNS text LANGUAGE sql RETURN CASE type::text
 	WHEN 'uuid' THEN 'SELECT id FROM uuids' WHEN 'text' THEN 'SELECT t FROM texts'
 	WHEN 'bigint' THEN 'SELECT n FROM numbers'
@@ -228,7 +229,7 @@ CREATE FUNCTION values_of(type regtype) RETURNS text LANGUAGE sql RETURN CASE ty
 	WHEN 'integer' THEN 'SELECT unnest(''{0,1,-1,2,3,6,7,8,15,16,20,32,36,58,62,16,32,36,58,62,1024,
 		2147483647,-2147483648}''::int[])' END;
 
--- Call a function with random values, one in 29 of them NULL.
+-- Call a function with random values. One value in 29 of each argument is NULL.
 CREATE FUNCTION try(f functions, trials int) RETURNS TABLE (state text) LANGUAGE plpgsql AS $$
 DECLARE
 	arguments text; pools text;

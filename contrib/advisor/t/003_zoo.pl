@@ -1,6 +1,6 @@
-# Verify the predictions of index_report(), for tables that were not prepared for it, and of expected_key_cost(). They
-# are compared with measurements of the full-page images and the WAL of the next rows, of the leaf density and the size,
-# and of the space that REINDEX saves. Finally, index_wal() is compared with pg_waldump.
+# Verify the predictions of index_report() for tables that were not prepared for it, and the predictions of
+# expected_key_cost(). They are compared with measurements: the full-page images and the WAL caused by the next rows,
+# the leaf density, the size, and the space that REINDEX saves. Finally, index_wal() is compared with pg_waldump.
 
 use FindBin;
 use lib "$FindBin::RealBin/../../../t/lib";
@@ -10,7 +10,7 @@ use Server;
 my $rows = 40_000;
 my $next = 1000;
 
-# There are no checkpoints, vacuums or statistics except those of the test.
+# There are no checkpoints, vacuums or statistics except the test's own.
 my $node = start_server('zoo',
 	"autovacuum = off\ncheckpoint_timeout = 1h\nmax_wal_size = 10GB\nwal_writer_delay = 1s\n" .
 	  "wal_consistency_checking = ''",
@@ -45,8 +45,8 @@ my @zoo = (
 	[ 'identity', 'ordered', 'bigint', 'i' ],
 	[ 'version 4', 'scattered', 'uuid', $v4 ],
 	[ 'version 7', 'ordered', 'uuid', $v7 ],
-	# New keys ascend between older keys: version 1 UUIDs at one row per 100 ms, in cycles of 7 minutes; short COMBs of
-	# 8 and 32 cycles; and numbers in rounds.
+	# New keys ascend between older keys: version 1 UUIDs at one row per 100 ms, in cycles of 7 minutes; short COMBs
+	# over 8 and 32 cycles; and numbers in rounds.
 	[ 'version 1', 'local', 'uuid', q{idgen.uuid_v1('epoch'::timestamptz + i * interval '100 ms')},
 		{ within => 0.25 } ],
 	[ 'a short COMB of a year', 'local', 'uuid',
@@ -61,7 +61,8 @@ my @zoo = (
 	[ 'SQL Server order', 'scattered', 'uuid', 'idgen.suffix_comb(at)' ],
 	[ 'UUID as text', 'scattered', 'text', "$v4\::text" ],
 	[ 'composite of version 4', 'scattered', 'uuid', $v4, { index => '(t, k)' } ],
-	# The 100 values of its first column get new rows at the same rate, so their leaf pages split at the same time.
+	# The 100 values of the index's first column get new rows at the same rate, so their leaf pages split at the same
+	# time.
 	[ 'composite of version 7', 'local|mixed', 'uuid', $v7, { index => '(t, k)', intervals => 15 } ],
 	[ 'composite of 16 numbers and an ordered one', 'local', 'int', 'hashint4(i) & 15', { index => '(k, i)' } ],
 	[ 'foreign key', 'scattered', 'int REFERENCES parents', 'i * 37 % 100', { unique => 0 } ],
@@ -90,8 +91,8 @@ sub near
 	return abs($predicted - $measured) <= $relative * $measured + $absolute;
 }
 
-# Return the number of images and the bytes of WAL of the index per row. They are measured after the first $count rows,
-# in the given number of checkpoint intervals of $n rows. By default, the intervals have 4,000 rows in total.
+# Return the index's number of full-page images and bytes of WAL, both per row. They are measured after the first $count
+# rows, in the given number of checkpoint intervals of $n rows. By default, the intervals have 4,000 rows in total.
 sub measure
 {
 	my ($table, $index, $expression, $count, $n, $intervals) = @_;
@@ -263,7 +264,7 @@ fill(@$_) for (
 			"'keyed_comb', 120000, 1000, 12 * $_" ]
 	} 3, 20, 100, 200, 1000, 10_000);
 
-# Fill a table with short COMBs. $place is the place of the last one in the cycle.
+# Fill a table with short COMBs. $place is the position of the last short COMB in the cycle.
 sub fill_short_comb
 {
 	my ($title, $rows, $period_rows, $prefix_bytes, $place) = @_;
@@ -286,7 +287,7 @@ fill_short_comb(@$_) for (
 
 # For a table with random keys, index_report() predicts the cost of keyed COMBs. Compare the predictions with
 # measurements. Each case has the rows per minute, the minutes between two checkpoints, and the number of intervals. An
-# hour has 1.07 times as many rows, so that the checkpoints are spread over the whole hour.
+# hour has 1.07 times as many rows as this rate implies, so that the checkpoints are spread over the whole hour.
 ask('CREATE TABLE others (i int, k uuid PRIMARY KEY, t int, note text)');
 ask(insertion('others', $v4, 1, 60_000));
 for ([ 1, 60, 60 ], [ 5, 30, 60 ], [ 20, 5, 100 ], [ 20, 60, 15 ], [ 50, 30, 15 ], [ 200, 5, 40 ])
@@ -305,7 +306,7 @@ for ([ 1, 60, 60 ], [ 5, 30, 60 ], [ 20, 5, 100 ], [ 20, 60, 15 ], [ 50, 30, 15 
 }
 
 # Check expected_key_cost() with 10, 100 and 500 rows per checkpoint. For short COMBs, the case also has the rows per
-# minute, the prefix bytes, and the place of the last row in the cycle.
+# minute, the prefix bytes, and the position of the last row in the cycle.
 for (
 	[ 'ordered' ], [ 'random' ], [ 'short_comb', 20, 2, 60_000 ], [ 'short_comb', 20, 2, 30_000 ],
 	[ 'short_comb', 200, 2, 30_000 ], [ 'short_comb', 60, 1, 13_920 ], [ 'short_comb', 5, 1, 1120 ])

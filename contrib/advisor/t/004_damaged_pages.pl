@@ -1,4 +1,4 @@
-# Verify that index_report() raises an error that names the relation and the block for pages with random bytes, and
+# Verify that, for pages with random bytes, index_report() raises an error that names the relation and the block, and
 # never crashes the server. (dev/test-sanitized.sh runs this test, too.)
 
 use FindBin;

@@ -1,4 +1,4 @@
-# Verify the advice for tables other than those of 003_zoo.pl, and the reports of index_reports() on all indexes. The
+# Verify the advice for tables other than those in 003_zoo.pl, and the reports of index_reports() on all indexes. The
 # daily WAL, which is computed from the server's statistics, is compared with index_wal(). If the daily WAL is unknown,
 # the report must contain the reason.
 
@@ -21,7 +21,7 @@ my $empty = qr/^Most pages contain no rows any more, and REINDEX INDEX CONCURREN
 my $none = qr/^$/;
 sub filled { my ($values) = @_; return "INSERT INTO %t SELECT $values FROM generate_series(1, $rows) i" }
 
-# Short COMBs at 1 row per 2 minutes, of which the newest 21,600 are kept. This is 30 of the 45.5 days of a cycle.
+# Short COMBs at 1 row per 2 minutes, of which the newest 21,600 are kept. They cover 30 of the 45.5 days of a cycle.
 my @settled = map { my $first = 2160 * $_;
 	(qq{INSERT INTO %t SELECT idgen.short_comb(run_length => 1, clock => 'epoch'::timestamptz + i * interval '2 min'), i
 		FROM generate_series($first, $first + 2159) i},
@@ -142,7 +142,7 @@ is(ask("BEGIN; CREATE INDEX b ON zoo (id, tenant);
 	SELECT keyed_comb_wal_per_row < wal_per_row FROM idgen.index_report('b', 1000)"),
 	't', 'other indexes that begin with the key have a figure for another default, too');
 
-# --- WAL a day ----------------------------------------------------------------------
+# --- WAL per day ----------------------------------------------------------------------
 my $named = ask('SHOW server_version_num') >= 170000 ? 'checkpointer' : 'bgwriter';
 my $begin = "SELECT pg_stat_reset(), pg_stat_reset_shared('$named')";
 my $reports = q{idgen.index_reports(0, min_age => '0')};

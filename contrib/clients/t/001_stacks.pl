@@ -153,7 +153,7 @@ sub own_keys
 	my $folder = "$Program::folder/$program->{name}";
 	is(`grep -rlIE '$Program::id_key|\\\\x0f\\\\x1e' $folder`, '', '... no file contains the secret');
 
-	# A retry after a lost answer is a success or a duplicate, even when the key is no longer recent.
+	# A retry after a lost answer succeeds or reports a duplicate, even when the key is no longer recent.
 	my $old = $in->(qq{SET session_replication_role = replica; INSERT INTO invoices (id, order_id)
 		VALUES (idgen.hmac_comb_at(now() - interval '1 day', 'invoices'), '$order') RETURNING id});
 	my $new = $in->(q{SELECT idgen.hmac_comb('invoices')});
@@ -173,8 +173,8 @@ sub own_keys
 		join(' ', sort $id, $old, $new), '... the three rows stay the only ones');
 }
 
-# Each command creates its order once and is answered with it, even if the connection is cut at any of the packets. This
-# takes half a minute for each stack.
+# Each command creates its order once, and the answer is this order, even if the connection is cut at any of the
+# packets. This takes half a minute for each stack.
 sub cut_wires
 {
 	my ($stack, $in) = @_;

@@ -1,6 +1,7 @@
 # Verify that the statements with parameters in README.md, the recipes, masks.md and contrib/clients/README.md work as
 # drivers send them: without types, as most drivers do, and with the types of Java drivers, which send text as varchar.
-# Each page is executed, and raises the errors that it announces. (sql/callable.sql calls every function without types.)
+# The statements on each page are executed, and raise the errors that the page announces. (sql/callable.sql calls every
+# function without types.)
 
 use Functions;
 use Server;

@@ -1,6 +1,6 @@
-# Verify the generators in nine languages. They generate the keys of the test vectors, which agree with the server's
-# keys, also for other times. The server accepts the keys that they generate for the current time. Wrong arguments must
-# not generate a key.
+# Verify the generators in nine languages. They must generate the keys of the test vectors. These keys, and keys for
+# other times, must agree with the server's keys. The server must accept the keys that they generate for the current
+# time. With wrong arguments, they must not generate a key.
 
 use lib 'contrib/clients/t/lib';
 use Page;

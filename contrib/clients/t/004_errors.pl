@@ -4,7 +4,8 @@ use Functions;
 use Page;
 use Server;
 
-# The elements "SQLSTATE constraint" combine each SQLSTATE of a row with each name in code font in its next column.
+# The elements have the form "SQLSTATE constraint". They combine each SQLSTATE in a row with each name in code font in
+# the row's next column.
 my (undef, undef, @rows) = Page->new('contrib/clients/README.md')->table('Errors seen by the application');
 my %on_page;
 for (@rows)

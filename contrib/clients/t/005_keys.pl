@@ -31,7 +31,7 @@ my $node = init_server('keys', 'idgen.key_file = idgen_keys');
 my $key_file = $node->data_dir . '/idgen_keys';
 my %key = (shared => '5e1f0c00000000000000000000000001', shared2 => '5e1f0c00000000000000000000000002');
 
-# Replace the key file by a file that has keys with these names.
+# Replace the key file with a file that has keys with these names.
 sub write_keys
 {
 	append_to_file("$key_file.new", join '', map { "$_ $key{$_}\n" } @_);
@@ -69,7 +69,7 @@ sub give_key
 }
 
 # Start a process that inserts rows one after another until it is killed. If it has a key, it acts as an application.
-# Otherwise, it uses the default of the column.
+# Otherwise, it uses the column's default.
 sub start_client
 {
 	my ($name) = @_;

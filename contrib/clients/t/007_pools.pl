@@ -44,7 +44,7 @@ sub work
 	my $order = ($programs[0]->results('order_with_invoice', 'first'))[0];
 	for my $round (1 .. $rounds)
 	{
-		# Two pairs of processes send the same command.
+		# In each of two pairs, both processes send the same command.
 		my @ids = split /\n/, ask('SELECT gen_random_uuid() FROM generate_series(1, 2);
 			SELECT idgen.hmac_comb($$invoices$$) FROM generate_series(1, 4)');
 		for my $words (

@@ -101,7 +101,7 @@ sub becomes
 	like($said, $expected, $name);
 }
 
-# Press keys together. Return the control that then has the focus, and its outline.
+# Press the given keys together. Return the control that then has the focus, and its outline.
 sub press
 {
 	my @keys = ((map +{ type => 'keyDown', value => $_ }, @_), map +{ type => 'keyUp', value => $_ }, reverse @_);
@@ -148,7 +148,7 @@ run_with('sql=CREATE TABLE t (id uuid PRIMARY KEY); SELECT count(*) FROM generat
 js('all("#stop")[0].click()');
 becomes(qr/is ready/, 'a statement without end is stopped, and the server is another one');
 
-# Check a table that the visitor defines in a link, in each color scheme and width of the page.
+# Check a table that the visitor defines in a link, with each color scheme and page width.
 run_with('rows=20000&years=0&sql=CREATE TABLE t '
   . '(i int GENERATED ALWAYS AS IDENTITY, key uuid PRIMARY KEY, at date, n numeric(3,1) NOT NULL)');
 becomes(qr/^Measured in this browser by PostgreSQL/, 'a table of the visitor');

@@ -1,5 +1,5 @@
 # Verify that the portable edition can be installed by a role without privileges, installed again in a database in use,
-# removed, and restored, and that a database can change from it to the extension. (t/005_portable_names.pl tests names;
+# removed, and restored, and that a database can switch from it to the extension. (t/005_portable_names.pl tests names;
 # t/004_portable_results.pl and "make -C contrib/portable installcheck" test results.)
 
 use Page;
@@ -268,7 +268,7 @@ as_installer('old', q{
 	SELECT idgen.create_once_text(md5('note')::uuid, idgen.typeid('note'), 'note');
 	INSERT INTO bills VALUES (md5('1')::uuid, 1)});
 
-# Return everything that a dump contains, without its order, which depends on the edition.
+# Return the sorted lines of a dump and of two relations. Their original order depends on the edition.
 sub state_of
 {
 	my ($database) = @_;

@@ -1,4 +1,4 @@
-# Run t/024_creation_load.pl with the portable edition, with five seconds of load.
+# Run t/024_creation_load.pl with the portable edition and five seconds of load.
 
 use strict;
 use warnings;

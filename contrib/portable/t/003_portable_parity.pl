@@ -1,5 +1,5 @@
 # Verify that the portable edition has the same functions and table as the extension, and that its triggers and hashes
-# have the same results, also in another encoding. The test also checks the known differences.
+# produce the same results, even in another encoding. The test also checks the known differences.
 
 use Digest::SHA qw(hmac_sha256);
 use Encode qw(encode_utf8);
@@ -9,7 +9,7 @@ use Server;
 my $portable = join '', map { slurp_file("contrib/portable/$_.sql") } qw(uuids checks text_ids create_once);
 init_server('portable', "timezone = 'UTC'\nautovacuum = off")->start;
 
-# "c" and "latin_c" have the extension, "p" and "latin_p" the portable edition.
+# "c" and "latin_c" have the extension, and "p" and "latin_p" have the portable edition.
 for ([ c => 'CREATE EXTENSION idgen' ], [ p => $portable ])
 {
 	my ($edition, $install) = @$_;
@@ -166,7 +166,7 @@ is(ask(q{SET track_functions = 'pl'; BEGIN;
 	SELECT pg_stat_get_xact_function_calls('idgen.portable_current_prefix'::regproc) < 100; COMMIT}, 'p'), "3000\nt",
 	'it computes few of the prefixes that it keeps');
 
-# A session that writes the setting chooses the prefix of its own keys only.
+# A session that writes the setting chooses only the prefix of its own keys.
 my $setting = q{'idgen_portable.prefix_' || (hashtext('a') & 255)};
 my $kept = "current_setting($setting)";
 my $written = "$live; SELECT set_config($setting, '%s' || substr($kept, 9), false) IS NULL; $live";
@@ -184,7 +184,7 @@ is(outcome($_, database => 'p', user => 'app'), '55000', 'without the secret, a 
   for $live, q{SELECT idgen.keyed_comb('a', clock => now())};
 is(outcome('SELECT idgen.short_comb(run_length => 2)', database => 'p'), '0A000', 'a run of short COMBs is refused');
 
-# The portable edition takes the random bits of a ULID from uuids. Each bit must be set in half of the ULIDs.
+# The portable edition takes the random bits of a ULID from uuids. Each bit must be set in about half of the ULIDs.
 is(ask(q{
 		SELECT count(*) FILTER (WHERE abs(ones - 2500) > 6 * sqrt(5000) / 2)
 		FROM (SELECT sum(get_bit(uuid_send(idgen.ulid_to_uuid(id)), bit)) AS ones

@@ -1,4 +1,4 @@
-# Verify that the portable edition and the extension have the same results and SQLSTATEs for random values, also under
+# Verify that the portable edition and the extension return the same results and SQLSTATEs for random values, even with
 # hostile settings, in parallel, and with a nondeterministic collation. Set IDGEN_SEED to repeat the values of a run,
 # and IDGEN_VALUES to change their number.
 
@@ -189,7 +189,7 @@ my ($in_c, $in_p) = both(q{SELECT md5(string_agg(s::text, ' ' ORDER BY n)) FROM 
 is($in_p, $in_c, 'the values are the same');
 
 # Compare expressions, each given as [table, expression, title], in one session with the given options. Report the rows
-# with different results.
+# whose results differ.
 my $options = '';
 
 sub agree

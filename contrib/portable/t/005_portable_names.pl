@@ -1,5 +1,5 @@
-# Verify roles and objects of any name. A role installs the files, uses the functions and grants rights. This role and a
-# superuser dump and restore the database. Finally, the role removes the functions.
+# Verify roles and objects with unusual names. A role installs the files, uses the functions and grants rights. This
+# role and a superuser dump and restore the database. Finally, the role removes the functions.
 
 use Server;
 
@@ -33,7 +33,7 @@ for my $name (@unusual_names)
 	ask("CREATE DATABASE ${\ident($_)} OWNER $role") for $name, $again;
 	ask("CREATE DATABASE ${\ident($restored)}");
 
-	# The files revoke the access to the secret that default privileges grant.
+	# Default privileges grant access to the secret, and the files revoke it.
 	ask("ALTER DEFAULT PRIVILEGES FOR ROLE $role GRANT SELECT ON TABLES TO $app, $dba", $name);
 	is($run_files->(@files), '', "$name installs the files");
 	ask("ALTER DEFAULT PRIVILEGES FOR ROLE $role REVOKE SELECT ON TABLES FROM $app, $dba", $name);

@@ -1,5 +1,5 @@
-# The programs of contrib/clients/programs.txt, which has the format of its lines. If IDGEN_CLIENT_NAMES is set, those
-# that it names, or all if it is empty, must run.
+# The programs in contrib/clients/programs.txt, which describes the format of its lines. If IDGEN_CLIENT_NAMES is set,
+# the programs that it names must run. If it is set but empty, all programs must run.
 #
 #   for my $stack (Program::all('stack')) { $stack->{name} }
 #   skip(...) if !$stack->can_run;                    # its runtime is missing; else builds the program
@@ -8,7 +8,7 @@
 #   my ($outcome, @words) = $process->ask('insert', 'a book');
 #   $process->send('insert', 'a book'); $process->answer; $process->end;
 #
-# {port} is that of a pooler, if the program connects to one, and {setting} its POOL_SETTING.
+# {port} is the port of a pooler, if the program connects to one, and {setting} is the program's POOL_SETTING.
 
 package Program;
 use strict;
@@ -20,7 +20,7 @@ use PostgreSQL::Test::Utils ();
 use Server ();
 use Test::More ();
 
-# The setting of an application that makes keys: the key "shared" of the server's key file
+# The key "shared" of the server's key file, which applications that generate keys have in their settings
 our $id_key = '0f1e2d3c4b5a69788796a5b4c3d2e1f0';
 our $folder = 'contrib/clients';
 my $node;
@@ -41,7 +41,7 @@ sub all
 	return @programs;
 }
 
-# The packages of package-lock.json that test-clients.sh has installed
+# Use the packages of package-lock.json that test-clients.sh has installed. Return whether there are any packages.
 sub link_npm_packages
 {
 	my $cache = $ENV{IDGEN_CLIENTS} // ($ENV{XDG_CACHE_HOME} // '/var/cache') . '/idgen-clients';
@@ -52,10 +52,11 @@ sub link_npm_packages
 	return -d "$folder/node_modules";
 }
 
-# In sh, in the folder, which is a copy
+# Return the arguments that run a command with sh in the folder, which is a copy.
 sub in_folder { my ($self, $command) = @_; return ('sh', '-c', "cd $folder && exec 2>>'$self->{log}' && $command") }
 
-# Build the program; false if that is impossible, which is a failure where test-clients.sh has installed the runtime.
+# Build the program, and return whether it can run. A failed build is a failure of the test. A missing runtime is a
+# failure only if IDGEN_CLIENT_NAMES is set.
 sub can_run
 {
 	my ($self) = @_;
@@ -69,7 +70,7 @@ sub can_run
 	return 0;
 }
 
-# A server that the drivers reach by TCP, with the key of the applications
+# Start a server that the drivers reach by TCP, with the applications' key.
 sub start_server
 {
 	my ($name) = @_;
@@ -82,7 +83,7 @@ sub start_server
 	return $node;
 }
 
-# A database with the tables of the stack's migrations, or of migration.sql
+# Create a database with the tables of the stack's migrations, or of migration.sql.
 sub create_database
 {
 	my ($self) = @_;
@@ -120,7 +121,7 @@ sub start
 
 sub send { my ($self, @words) = @_; print { $self->{input} } join("\t", @words) . "\n"; $self->{input}->flush }
 
-# An answer begins with "ok" or "error"; libraries may print other lines.
+# Return the words of an answer, which begins with "ok" or "error". Libraries may print other lines.
 sub answer
 {
 	my ($self) = @_;
@@ -136,7 +137,7 @@ sub answer
 
 sub ask { my ($self, @words) = @_; $self->send(@words); return $self->answer }
 
-# The words after "ok"
+# Send a command, and return the words after "ok".
 sub results
 {
 	my ($self, @words) = @_;
@@ -145,7 +146,7 @@ sub results
 	return @results;
 }
 
-# Its exit status
+# Wait until the program has ended, and return its exit status.
 sub end { my ($self) = @_; close $self->{input}; waitpid $self->{pid}, 0; return $? }
 
 1;

@@ -1,7 +1,7 @@
-// Answers the commands of programs.txt for the stacks of JavaScript: each function returns the words of its answer.
+// Answer the commands of programs.txt for the JavaScript stacks. Each function returns the words of its answer.
 import { createInterface } from 'node:readline'
 
-// The error of the driver is wrapped by tools.
+// Tools wrap the driver's error.
 function fields(error) {
   const cause = error.meta?.driverAdapterError?.cause ?? error.cause ?? error
   const isAnswer = cause.severity || cause.originalCode

@@ -1,4 +1,4 @@
-// node-pg: read a list page by page, see contrib/clients/t/006_lists.pl
+// Read a list page by page with node-pg (see contrib/clients/t/006_lists.pl).
 import pg from 'pg'
 
 const client = new pg.Client()
