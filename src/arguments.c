@@ -109,7 +109,7 @@ utf8_text(char *bytes, int *length)
 {
 	char	   *utf8 = bytes;
 
-	/* ASCII text is the same, even in encodings that cannot be converted */
+	/* ASCII text needs no conversion, and some encodings have none */
 	for (int i = 0; i < *length; i++)
 	{
 		if (IS_HIGHBIT_SET(bytes[i]))

@@ -104,9 +104,7 @@ uuid_column(Relation relation, const char *column)
 	return attnum;
 }
 
-/*
- * Raise 22023 for a repeated argument or one that the scheme does not support.
- */
+/* Raise 22023 for an unsupported or repeated argument. */
 static void
 refuse_argument(const TriggerFunction *function, const Scheme *scheme, const char *argument)
 {
@@ -289,7 +287,7 @@ row_exists(const Search *search)
 		if (!row_is_visible(search, &dirty, &tid))
 			return false;
 
-		/* set by the scan if a transaction in progress has written the row */
+		/* xmin or xmax is set if a transaction in progress wrote the row */
 		in_progress = TransactionIdIsValid(dirty.xmin) ? dirty.xmin : dirty.xmax;
 		if (!TransactionIdIsValid(in_progress))
 			return true;

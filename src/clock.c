@@ -77,7 +77,7 @@ clock_unix_seconds(TimestampTz instant)
 	return floor_div(instant, USECS_PER_SEC) + UNIX_EPOCH_DAYS * SECS_PER_DAY;
 }
 
-/* Return a timestamp's value.  Raises 22008 unless it is between 0 and max. */
+/* Return "value", after checking that it is between 0 and max (22008). */
 static int64
 require_in_field(int64 value, int64 max, TimestampTz instant,
 				 const char *field, const char *first, const char *last)
@@ -117,7 +117,7 @@ clock_unix_submillis(TimestampTz instant)
 	return (uint64) ms << SUBMS_BITS | (us << SUBMS_BITS) / US_PER_MS;
 }
 
-/* Read the server's clock.  Raises 22008 if it does not fit into 48 bits. */
+/* Read the server's clock.  Raises 22008 if the time exceeds 48 bits. */
 static inline int64
 read_wall_ms48(struct timespec *now)
 {
@@ -172,7 +172,7 @@ clock_wall_unix_seconds(void)
 	return now.tv_sec;
 }
 
-/* Convert a timestamp to 100 ns ticks (RFC 9562 section 5.1) of 60 bits. */
+/* Convert a timestamp to 60-bit ticks of 100 ns (RFC 9562 section 5.1). */
 uint64
 clock_gregorian_ticks(TimestampTz instant)
 {
@@ -215,7 +215,7 @@ clock_from_unix_ms48(uint64 unix_ms)
 }
 
 /*
- * Convert 100 ns ticks of 60 bits to timestamptz, rounded down to the
+ * Convert 60-bit ticks of 100 ns to timestamptz, rounded down to the
  * microsecond.  The result is always in range.
  */
 TimestampTz

@@ -59,7 +59,7 @@ typedef struct Run
 	uint64		prefix_value;	/* shared by the run's identifiers */
 	LocalTransactionId transaction; /* of an adaptive run */
 	uint32		tag;
-	int32		untagged;		/* identifiers before the first run */
+	int32		untagged;		/* identifiers left before the first run */
 	int32		left;			/* identifiers left in the run */
 } Run;
 

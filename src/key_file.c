@@ -269,9 +269,7 @@ parse_line(const char *line, int number, const char *database)
 	return NULL;
 }
 
-/*
- * Parse all lines.  If one is invalid, raises F0000, and no key can be used.
- */
+/* Parse all lines.  If one is invalid, raises F0000, and no key can be used. */
 static void
 parse_key_file(const char *path, char *content, size_t size, const char *database)
 {

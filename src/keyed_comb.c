@@ -60,7 +60,7 @@ idgen_keyed_comb(PG_FUNCTION_ARGS)
 						   0, 1, clock_argument(fcinfo, 2));
 }
 
-/* Make a keyed COMB.  The name of the key and the period follow the area. */
+/* Make an hmac_comb().  The arguments key_name and period follow the area. */
 static Datum
 make_hmac_comb(FunctionCallInfo fcinfo, int area_argno, TimestampTz instant)
 {

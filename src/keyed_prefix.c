@@ -37,9 +37,7 @@
 #define PART_BITS			8
 #define PERIOD_KNOWN		(1 << 15)
 
-/*
- * Size of the area cache.  When it is full, a backend evicts the oldest area.
- */
+/* Size of the area cache, from which a backend evicts the oldest area */
 #define MAX_AREAS			32
 
 static KeyedArea areas[MAX_AREAS];

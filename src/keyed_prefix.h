@@ -43,7 +43,7 @@ typedef struct PresentTwelfth
 	uint64		prefix;
 } PresentTwelfth;
 
-/* Keys generated in the present twelfth; all zero when the twelfth begins */
+/* Run state in the present twelfth; all zero when the twelfth begins */
 typedef struct KeyedRun
 {
 	uint64		made;

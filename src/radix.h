@@ -40,9 +40,7 @@ extern void radix_encode(const Radix *radix, const pg_uuid_t *number, char *digi
 extern bool radix_decode(const Radix *radix, const char *digits, int length,
 						 pg_uuid_t *number);
 
-/*
- * Are the digits written as by radix_encode(), possibly without leading zeros?
- */
+/* Are the digits as radix_encode() writes them, with or without leading zeros? */
 extern bool radix_is_canonical(const Radix *radix, const char *digits, int length);
 
 /*

@@ -115,9 +115,7 @@ gregorian_uuid(int version, uint64 high)
 	return uuid_datum(version, high, entropy_bits(UUID_LOW_BITS) | UUID_NODE_MULTICAST);
 }
 
-/*
- * uuid_v1(clock timestamptz DEFAULT NULL) returns uuid (RFC 9562 section 5.1)
- */
+/* uuid_v1(clock timestamptz DEFAULT NULL) returns uuid (RFC 9562 section 5.1) */
 PG_FUNCTION_INFO_V1(idgen_uuid_v1);
 Datum
 idgen_uuid_v1(PG_FUNCTION_ARGS)
@@ -125,9 +123,7 @@ idgen_uuid_v1(PG_FUNCTION_ARGS)
 	return gregorian_uuid(1, uuid_v1_high(gregorian_ticks(fcinfo)));
 }
 
-/*
- * uuid_v6(clock timestamptz DEFAULT NULL) returns uuid (RFC 9562 section 5.6)
- */
+/* uuid_v6(clock timestamptz DEFAULT NULL) returns uuid (RFC 9562 section 5.6) */
 PG_FUNCTION_INFO_V1(idgen_uuid_v6);
 Datum
 idgen_uuid_v6(PG_FUNCTION_ARGS)
