@@ -432,7 +432,7 @@ CREATE FUNCTION idgen.uuid_v7_within(id uuid, start timestamptz, stop timestampt
        AND idgen.internal_is_version(id, 7);
 
 COMMENT ON FUNCTION idgen.uuid_v7_within(uuid, timestamptz, timestamptz) IS
-'Tests whether a UUID has version 7, and a time at or after start and before stop. The conditions id >= '
+'Tests whether a UUID has version 7 and a time at or after start and before stop. The conditions id >= '
 'uuid_v7_floor(start) AND id < uuid_v7_floor(stop) can use an index and prune partitions; the third condition is '
 'uuid_version(id) = 7. Never true if start or stop is NULL.';
 
