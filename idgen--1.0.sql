@@ -76,26 +76,25 @@ CREATE FUNCTION idgen.uuid_v5(namespace uuid, name text) RETURNS uuid
     AS 'MODULE_PATHNAME', 'idgen_uuid_v5';
 
 COMMENT ON FUNCTION idgen.uuid_v5(uuid, text) IS
-'A name-based UUID of version 5 (RFC 9562 section 5.5): 122 bits of SHA-1 of the namespace and the name in UTF-8. It '
-'is always the same for the same arguments.';
+'A name-based UUID of version 5 (RFC 9562 section 5.5), which contains 122 bits of SHA-1 of the namespace and the name '
+'in UTF-8.';
 
 CREATE FUNCTION idgen.uuid_v7(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_uuid_v7';
 
 COMMENT ON FUNCTION idgen.uuid_v7(timestamptz) IS
-'A UUID of version 7 (RFC 9562 section 5.7): 48 bits of Unix milliseconds, 12 bits of the fraction of the '
-'millisecond, and 62 random bits. Without a clock, it is greater than all that this session has generated without a '
-'clock. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 raises an error (22008).';
+'A UUID of version 7 (RFC 9562 section 5.7): 48 bits of Unix milliseconds, 12 bits of the fraction of the millisecond, '
+'and 62 random bits. Without a clock, it is greater than all UUIDs that uuid_v7() has returned without a clock in this '
+'session. A clock before 1970 or after 10889-08-02 05:31:50.655999+00 raises an error (22008).';
 
 CREATE FUNCTION idgen.uuid_v7_ordered() RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'idgen_uuid_v7_ordered';
 
 COMMENT ON FUNCTION idgen.uuid_v7_ordered() IS
-'A UUID of version 7 that is greater than all that this function has returned before in any session of the database, '
-'even after a crash or if the clock was set back. Raises an error (25006) in a read-only transaction and on a '
-'standby.';
+'A UUID of version 7 that is greater than all UUIDs that this function has returned in any session of the database, '
+'even after a crash or if the clock was set back. Raises an error (25006) in a read-only transaction and on a standby.';
 
 CREATE FUNCTION idgen.uuid_v1(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
@@ -111,8 +110,8 @@ CREATE FUNCTION idgen.uuid_v6(clock timestamptz DEFAULT NULL) RETURNS uuid
     AS 'MODULE_PATHNAME', 'idgen_uuid_v6';
 
 COMMENT ON FUNCTION idgen.uuid_v6(timestamptz) IS
-'A time-ordered UUID of version 6 (RFC 9562 section 5.6): version 1 with the high bits of the ticks first. It reveals '
-'its creation time. Without a clock, it increases strictly within a session.';
+'A time-ordered UUID of version 6 (RFC 9562 section 5.6): like version 1, but with the high bits of the ticks first. '
+'It reveals its creation time. Without a clock, the results increase strictly within a session.';
 
 CREATE FUNCTION idgen.lambert_comb(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
@@ -120,7 +119,7 @@ CREATE FUNCTION idgen.lambert_comb(clock timestamptz DEFAULT NULL) RETURNS uuid
 
 COMMENT ON FUNCTION idgen.lambert_comb(timestamptz) IS
 'M. Lambert''s time-ordered UUID: the bits of version 6 with version number 13. It reveals its creation time. Without '
-'a clock, it increases strictly within a session.';
+'a clock, the results increase strictly within a session.';
 
 -- ---------------------------------------------------------------------------
 -- COMB and short COMB
@@ -145,10 +144,10 @@ CREATE FUNCTION idgen.short_comb(
 
 COMMENT ON FUNCTION idgen.short_comb(interval, int, int, timestamptz) IS
 'A short COMB: a UUID of version 4 whose first prefix_bytes (1 to 6) bytes are floor(Unix ms / period in ms) mod '
-'256^prefix_bytes. In runs of run_length, the UUIDs of a session share the 32 random bits after the prefix; by '
-'default, runs begin after 128 UUIDs of a session in a period, and end after 4096 UUIDs or with the transaction. A '
-'period that is not a whole number of milliseconds up to 365250 days, or another argument out of range, raises an '
-'error (22023).';
+'256^prefix_bytes. The UUIDs of a run (run_length consecutive UUIDs of a session) also share the 32 random bits after '
+'the prefix; by default, runs begin after 128 UUIDs of a session in a period, and end after 4096 UUIDs or with the '
+'transaction. A period that is not a whole number of milliseconds up to 365250 days, or another argument out of range, '
+'raises an error (22023).';
 
 CREATE FUNCTION idgen.keyed_comb(
     area text,
@@ -205,7 +204,7 @@ CREATE FUNCTION idgen.uuid_version(id uuid) RETURNS int
     AS 'MODULE_PATHNAME', 'idgen_uuid_version';
 
 COMMENT ON FUNCTION idgen.uuid_version(uuid) IS
-'The version of a UUID, 0 to 15 (RFC 9562 section 4.2); NULL for a variant other than that of the RFC.';
+'The version of a UUID, 0 to 15 (RFC 9562 section 4.2). NULL for variants other than that of the RFC.';
 
 CREATE FUNCTION idgen.uuid_variant(id uuid) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -227,8 +226,8 @@ CREATE FUNCTION idgen.uuid_text_timestamp(id text) RETURNS timestamptz
     RETURN idgen.uuid_timestamp(id::pg_catalog.uuid);
 
 COMMENT ON FUNCTION idgen.uuid_text_timestamp(text) IS
-'Like uuid_timestamp(), but for a UUID as text, for example as a time decoder of pg_partman. Text that is not a uuid '
-'raises an error (22P02).';
+'Like uuid_timestamp(), but for a UUID as text. It can be used as the time decoder of pg_partman. Text that is not a '
+'uuid raises an error (22P02).';
 
 CREATE FUNCTION idgen.comb_timestamp(id uuid) RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -256,9 +255,9 @@ CREATE FUNCTION idgen.short_comb_timestamp(
     AS 'MODULE_PATHNAME', 'idgen_short_comb_timestamp';
 
 COMMENT ON FUNCTION idgen.short_comb_timestamp(uuid, interval, int, timestamptz) IS
-'The start of the latest period, not after the clock (by default, the start of the statement), in which '
-'short_comb(period, prefix_bytes) returns this prefix. NULL for a version other than 4. An identifier older than a '
-'cycle is read as a younger one.';
+'The start of the latest period in which short_comb(period, prefix_bytes) returns this prefix, and which does not '
+'begin after the clock (by default, the start of the statement). NULL for a version other than 4. An identifier older '
+'than a cycle is read as a younger one.';
 
 CREATE FUNCTION idgen.uuid_v1_to_v6(id uuid) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -341,32 +340,32 @@ CREATE FUNCTION idgen.uuid_v7_floor(instant timestamptz) RETURNS uuid
     AS 'MODULE_PATHNAME', 'idgen_uuid_v7_floor';
 
 COMMENT ON FUNCTION idgen.uuid_v7_floor(timestamptz) IS
-'The smallest UUID of version 7 with the millisecond of this timestamp. Before 1970, it is that of the first '
-'millisecond; after 10889-08-02 05:31:50.655999+00, it is the greatest uuid.';
+'The smallest UUID of version 7 in the millisecond of this timestamp. A timestamp before 1970 is treated as the start '
+'of 1970; after 10889-08-02 05:31:50.655999+00, the result is the greatest uuid.';
 
 CREATE FUNCTION idgen.comb_floor(instant timestamptz) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_comb_floor';
 
 COMMENT ON FUNCTION idgen.comb_floor(timestamptz) IS
-'The smallest COMB with the millisecond of this timestamp. Before 1970, it is that of the first millisecond; after '
-'10889-08-02 05:31:50.655999+00, it is the greatest uuid.';
+'The smallest COMB in the millisecond of this timestamp. A timestamp before 1970 is treated as the start of 1970; '
+'after 10889-08-02 05:31:50.655999+00, the result is the greatest uuid.';
 
 CREATE FUNCTION idgen.ulid_floor(instant timestamptz) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_ulid_floor';
 
 COMMENT ON FUNCTION idgen.ulid_floor(timestamptz) IS
-'The smallest ULID with the millisecond of this timestamp. Before 1970, it is that of the first millisecond; after '
-'10889-08-02 05:31:50.655999+00, it is the greatest ULID.';
+'The smallest ULID in the millisecond of this timestamp. A timestamp before 1970 is treated as the start of 1970; '
+'after 10889-08-02 05:31:50.655999+00, the result is the greatest ULID.';
 
 CREATE FUNCTION idgen.object_id_floor(instant timestamptz) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_object_id_floor';
 
 COMMENT ON FUNCTION idgen.object_id_floor(timestamptz) IS
-'The smallest ObjectId with the second of this timestamp. Before 1970, it is that of the first second; after '
-'2106-02-07 06:28:15.999999+00, it is the greatest ObjectId.';
+'The smallest ObjectId in the second of this timestamp. A timestamp before 1970 is treated as the start of 1970; after '
+'2106-02-07 06:28:15.999999+00, the result is the greatest ObjectId.';
 
 CREATE FUNCTION idgen.snowflake_floor(instant timestamptz, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00')
     RETURNS bigint
@@ -433,9 +432,9 @@ CREATE FUNCTION idgen.uuid_v7_within(id uuid, start timestamptz, stop timestampt
        AND idgen.internal_is_version(id, 7);
 
 COMMENT ON FUNCTION idgen.uuid_v7_within(uuid, timestamptz, timestamptz) IS
-'Tests whether a UUID is of version 7, at or after start, and before stop. The conditions id >= uuid_v7_floor(start) '
-'AND id < uuid_v7_floor(stop) can use an index and prune partitions; the third condition is uuid_version(id) = 7. '
-'Never true if start or stop is NULL.';
+'Tests whether a UUID has version 7 and a time at or after start and before stop. The conditions id >= '
+'uuid_v7_floor(start) AND id < uuid_v7_floor(stop) can use an index and prune partitions; the third condition is '
+'uuid_version(id) = 7. Never true if start or stop is NULL.';
 
 CREATE FUNCTION idgen.comb_within(id uuid, start timestamptz, stop timestamptz DEFAULT 'infinity') RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
@@ -444,9 +443,9 @@ CREATE FUNCTION idgen.comb_within(id uuid, start timestamptz, stop timestamptz D
        AND idgen.internal_is_version(id, 4);
 
 COMMENT ON FUNCTION idgen.comb_within(uuid, timestamptz, timestamptz) IS
-'Tests whether a UUID is a COMB, at or after start, and before stop, in a column whose UUIDs of version 4 are COMBs. '
-'The conditions id >= comb_floor(start) AND id < comb_floor(stop) can use an index and prune partitions; the third '
-'condition is uuid_version(id) = 4. Never true if start or stop is NULL.';
+'Tests whether a UUID is a COMB with a time at or after start and before stop, in a column whose UUIDs of version 4 '
+'are COMBs. The conditions id >= comb_floor(start) AND id < comb_floor(stop) can use an index and prune partitions; '
+'the third condition is uuid_version(id) = 4. Never true if start or stop is NULL.';
 
 -- Other collations sort differently: Estonian sorts Z before T, and Danish sorts aa after z.
 CREATE FUNCTION idgen.ulid_within(id text, start timestamptz, stop timestamptz DEFAULT 'infinity') RETURNS boolean
@@ -456,7 +455,7 @@ CREATE FUNCTION idgen.ulid_within(id text, start timestamptz, stop timestamptz D
        AND idgen.is_ulid(id);
 
 COMMENT ON FUNCTION idgen.ulid_within(text, timestamptz, timestamptz) IS
-'Tests whether a text is a ULID in upper case, at or after start, and before stop. In the collation "C", the '
+'Tests whether a text is a ULID in upper case with a time at or after start and before stop. In the collation "C", the '
 'conditions id >= ulid_floor(start) AND id < ulid_floor(stop) can use an index and prune partitions; the third '
 'condition is is_ulid(id). Never true if start or stop is NULL.';
 
@@ -480,9 +479,9 @@ CREATE FUNCTION idgen.snowflake_within(
        AND id OPERATOR(pg_catalog.<) idgen.snowflake_floor(stop, epoch);
 
 COMMENT ON FUNCTION idgen.snowflake_within(bigint, timestamptz, timestamptz, timestamptz) IS
-'Tests whether a snowflake is at or after start and before stop, in a column that contains only snowflakes of this '
-'epoch: id >= snowflake_floor(start, epoch) AND id < snowflake_floor(stop, epoch). These conditions can use an index '
-'and prune partitions. Never true if start or stop is NULL.';
+'Tests whether a snowflake has a time at or after start and before stop, in a column that contains only snowflakes of '
+'this epoch: id >= snowflake_floor(start, epoch) AND id < snowflake_floor(stop, epoch). These conditions can use an '
+'index and prune partitions. Never true if start or stop is NULL.';
 
 CREATE FUNCTION idgen.js_id_within(
     id bigint,
@@ -495,8 +494,8 @@ CREATE FUNCTION idgen.js_id_within(
        AND id OPERATOR(pg_catalog.<) idgen.js_id_floor(stop, epoch);
 
 COMMENT ON FUNCTION idgen.js_id_within(bigint, timestamptz, timestamptz, timestamptz) IS
-'Tests whether a js_id is at or after start and before stop, in a column that contains only js_ids of this epoch: id '
-'>= js_id_floor(start, epoch) AND id < js_id_floor(stop, epoch). These conditions can use an index and prune '
+'Tests whether a js_id has a time at or after start and before stop, in a column that contains only js_ids of this '
+'epoch: id >= js_id_floor(start, epoch) AND id < js_id_floor(stop, epoch). These conditions can use an index and prune '
 'partitions. Never true if start or stop is NULL.';
 
 -- ---------------------------------------------------------------------------
@@ -609,19 +608,20 @@ CREATE FUNCTION idgen.check_recent_id() RETURNS trigger
     AS 'MODULE_PATHNAME', 'idgen_check_recent_id';
 
 COMMENT ON FUNCTION idgen.check_recent_id() IS
-'Trigger function, BEFORE INSERT OR UPDATE OF the column FOR EACH ROW. Its arguments are column, scheme '
+'Trigger function for BEFORE INSERT OR UPDATE OF the column FOR EACH ROW; its arguments are column, scheme '
 '(''short_comb'', ''comb'' or ''uuid_v7''), and any of ''tolerance=...'', ''past_tolerance=...'', '
-'''future_tolerance=...'' and, for short_comb, ''period=...'' and ''prefix_bytes=...''. It rejects an identifier '
-'whose time is not near the current time with an error (23514) whose constraint name is the trigger''s name, unless a '
-'unique index on the column already contains the identifier, or an UPDATE does not change it within its partition.';
+'''future_tolerance=...'' and, for short_comb, ''period=...'' and ''prefix_bytes=...''. Raises an error (23514) with '
+'the trigger''s name as constraint name if the identifier''s time is not near the current time, unless a unique index '
+'on the column already contains the identifier. An UPDATE that leaves the identifier and the partition unchanged is '
+'accepted.';
 
 CREATE FUNCTION idgen.internal_created_bound(id uuid, tolerance interval, is_last boolean) RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_internal_created_bound';
 
 COMMENT ON FUNCTION idgen.internal_created_bound(uuid, interval, boolean) IS
-'The first or the last created_at that created_near() accepts for a UUID, which the planner compares with the bounds '
-'of partitions.';
+'The first or the last created_at that created_near() accepts for a UUID. The planner compares it with the bounds of '
+'partitions.';
 
 CREATE FUNCTION idgen.created_near(
     id uuid,
@@ -633,9 +633,9 @@ CREATE FUNCTION idgen.created_near(
        AND created_at OPERATOR(pg_catalog.<=) idgen.internal_created_bound(id, tolerance, true);
 
 COMMENT ON FUNCTION idgen.created_near(uuid, timestamptz, interval) IS
-'Tests whether created_at is within the tolerance of uuid_timestamp(id), both ends included. The condition prunes '
-'partitions by created_at. False for a uuid without a time. A tolerance that is NULL (22004), or that is negative or '
-'has months (22023), is an error.';
+'Tests whether created_at is within the tolerance of uuid_timestamp(id), both ends included; false for a uuid without '
+'a time. The condition prunes partitions by created_at. A NULL tolerance raises an error (22004), as does one that is '
+'negative or has months (22023).';
 
 -- ---------------------------------------------------------------------------
 -- 64-bit identifiers
@@ -676,8 +676,8 @@ CREATE FUNCTION idgen.snowflake(epoch timestamptz DEFAULT '2020-01-01 00:00:00+0
 
 COMMENT ON FUNCTION idgen.snowflake(timestamptz) IS
 'Twitter''s Snowflake, 1 to 2^63 - 1: 41 bits of milliseconds since the epoch (69.7 years), 10 bits of idgen.node_id, '
-'and 12 bits of counter. It is greater than all that any session of this database has obtained before with the same '
-'epoch and node, even after a crash or if the clock was set back.';
+'and 12 bits of counter. It is greater than every snowflake that any session of this database has obtained with the '
+'same epoch and node, even after a crash or if the clock was set back.';
 
 CREATE FUNCTION idgen.snowflake_timestamp(id bigint, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00')
     RETURNS timestamptz
@@ -707,8 +707,8 @@ CREATE FUNCTION idgen.js_id(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') 
 
 COMMENT ON FUNCTION idgen.js_id(timestamptz) IS
 'An identifier that a JavaScript number represents exactly, 1 to 2^53 - 1: 32 bits of seconds since the epoch (136 '
-'years), 5 bits of idgen.node_id, and 16 bits of counter. It is greater than all that any session of this database '
-'has obtained before with the same epoch and node, even after a crash or if the clock was set back.';
+'years), 5 bits of idgen.node_id, and 16 bits of counter. It is greater than every js_id that any session of this '
+'database has obtained with the same epoch and node, even after a crash or if the clock was set back.';
 
 CREATE FUNCTION idgen.js_id_timestamp(id bigint, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE
@@ -737,8 +737,8 @@ CREATE FUNCTION idgen.trace_id() RETURNS bigint
 
 COMMENT ON FUNCTION idgen.trace_id() IS
 'A TraceId, 1 to 2^63 - 1: the low 25 bits of Unix seconds (388 days), 16 bits of idgen.node_id, and 22 bits of '
-'counter, which begins at 1. It never repeats within 387 days. Until the 25 bits wrap around, it is greater than all '
-'that any session of this database has obtained before with the same node, even after a crash or if the clock was set '
+'counter, which begins at 1. It never repeats within 387 days. Until the 25 bits wrap around, it is greater than every '
+'TraceId that any session of this database has obtained with the same node, even after a crash or if the clock was set '
 'back.';
 
 CREATE FUNCTION idgen.trace_id_timestamp(id bigint, clock timestamptz DEFAULT NULL) RETURNS timestamptz
@@ -768,7 +768,7 @@ CREATE FUNCTION idgen.decimal_id() RETURNS bigint
     AS 'MODULE_PATHNAME', 'idgen_decimal_id';
 
 COMMENT ON FUNCTION idgen.decimal_id() IS
-'An identifier whose decimal digits consist of three parts, 1 to 2^63 - 1: counter (1 to 922337202) * 10^10 + '
+'An identifier from 1 to 2^63 - 1, whose decimal digits consist of three parts: counter (1 to 922337202) * 10^10 + '
 'generator (0 to 99999) * 10^5 + idgen.launch_id (1 to 99999; 0 for tests). The counter increases over all sessions '
 'and restarts of the database. After its last value, it begins again with the next generator.';
 
@@ -789,8 +789,8 @@ CREATE FUNCTION idgen.object_id(clock timestamptz DEFAULT NULL) RETURNS text
 
 COMMENT ON FUNCTION idgen.object_id(timestamptz) IS
 'A new ObjectId as 24 hexadecimal digits: 32 bits of Unix seconds (until 2106-02-07 06:28:15+00), 40 random bits of '
-'this session, and a counter of 24 bits that begins at a random number. Without a clock, it increases strictly within '
-'a session, in COLLATE "C". With a clock, all 64 bits after the time are random.';
+'this session, and a counter of 24 bits that begins at a random number. Without a clock, the results increase strictly '
+'within a session, in COLLATE "C". With a clock, all 64 bits after the time are random.';
 
 CREATE FUNCTION idgen.object_id_timestamp(id text) RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -842,7 +842,7 @@ CREATE FUNCTION idgen.prefixed_id_from_uuid(prefix text, id uuid) RETURNS text
 
 COMMENT ON FUNCTION idgen.prefixed_id_from_uuid(text, uuid) IS
 'A typed identifier: the prefix, an underscore and the 25 digits of the uuid in base 36, in lower case. The prefix '
-'has 1 to 63 characters a-z, 0-9 and underscore, begins with a letter and does not end with an underscore (22023).';
+'must have 1 to 63 characters a-z, 0-9 and underscore, begin with a letter and not end with an underscore (22023).';
 
 CREATE FUNCTION idgen.prefixed_id_to_uuid(id text, expected_prefix text DEFAULT NULL) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE
@@ -892,7 +892,7 @@ COMMENT ON TABLE idgen.id_prefixes IS
 COMMENT ON COLUMN idgen.id_prefixes.prefix IS
 'The text before the last underscore of the domain''s identifiers.';
 COMMENT ON COLUMN idgen.id_prefixes.domain IS
-'The domain, which may be renamed.';
+'The domain, which can be renamed.';
 
 CREATE FUNCTION idgen.create_id_domain(domain_name text, prefix text) RETURNS regtype
     LANGUAGE C VOLATILE PARALLEL UNSAFE
@@ -928,8 +928,8 @@ CREATE FUNCTION idgen.typeid_from_uuid(prefix text, id uuid) RETURNS text
 
 COMMENT ON FUNCTION idgen.typeid_from_uuid(text, uuid) IS
 'A TypeID (specification version 0.3): the prefix, an underscore and the 26 digits of the uuid in base 32, in lower '
-'case. The prefix has at most 63 characters a-z and underscore, and begins and ends with a letter (22023); if it is '
-'empty, there is no underscore.';
+'case. The prefix must have at most 63 characters a-z and underscore, and begin and end with a letter (22023); if it '
+'is empty, there is no underscore.';
 
 CREATE FUNCTION idgen.typeid(prefix text DEFAULT '', clock timestamptz DEFAULT NULL) RETURNS text
     LANGUAGE SQL VOLATILE PARALLEL SAFE
@@ -966,9 +966,9 @@ CREATE FUNCTION idgen.ulid(clock timestamptz DEFAULT NULL) RETURNS text
     AS 'MODULE_PATHNAME', 'idgen_ulid';
 
 COMMENT ON FUNCTION idgen.ulid(timestamptz) IS
-'A ULID: 48 bits of Unix milliseconds and 80 random bits, as 26 digits of base 32 (Crockford). Without a clock, it '
-'increases strictly within a session in COLLATE "C": in the same millisecond, or if the clock was set back, it is the '
-'last ULID plus one.';
+'A ULID: 48 bits of Unix milliseconds and 80 random bits, as 26 digits of base 32 (Crockford). Without a clock, the '
+'results increase strictly within a session in COLLATE "C": in the same millisecond, or if the clock was set back, the '
+'result is the last ULID plus one.';
 
 CREATE FUNCTION idgen.ulid_to_uuid(id text) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -1023,8 +1023,8 @@ CREATE FUNCTION idgen.permute(id bigint, area text, max_value bigint DEFAULT 900
     AS 'MODULE_PATHNAME', 'idgen_permute';
 
 COMMENT ON FUNCTION idgen.permute(bigint, text, bigint, text) IS
-'A permutation of the numbers from 1 to max_value, with a key from idgen.key_file. Each area has another permutation. '
-'A number out of this range raises an error (22023), and so does an unknown key (42704).';
+'Permutes the numbers from 1 to max_value with a key from idgen.key_file. Each area has its own permutation. A number '
+'out of this range raises an error (22023), and so does an unknown key (42704).';
 
 CREATE FUNCTION idgen.unpermute(permuted bigint, area text, max_value bigint DEFAULT 9007199254740991,
                                 key_name text DEFAULT 'default') RETURNS bigint
@@ -1043,9 +1043,9 @@ CREATE FUNCTION idgen.hmac_comb(
     AS 'MODULE_PATHNAME', 'idgen_hmac_comb';
 
 COMMENT ON FUNCTION idgen.hmac_comb(text, text, interval) IS
-'Like keyed_comb(), but with a key from idgen.key_file, so that applications that have the key can generate the same '
-'prefixes (docs/keyed-comb.md). An unknown key raises an error (42704). A role that may call it can generate accepted '
-'keys of every area, with every key that its database finds.';
+'Like keyed_comb(), but with a key from idgen.key_file, so that applications that have the key can generate these '
+'prefixes, too (docs/keyed-comb.md). An unknown key raises an error (42704). A role that may call it can generate '
+'accepted keys of every area, with every key that its database finds.';
 
 CREATE FUNCTION idgen.hmac_comb_at(
     instant timestamptz,
@@ -1075,9 +1075,9 @@ CREATE FUNCTION idgen.is_recent_hmac_comb(
 
 COMMENT ON FUNCTION idgen.is_recent_hmac_comb(uuid, text, text, interval, interval, interval, interval, timestamptz) IS
 'Tests whether a UUID is of version 4 and has a prefix that hmac_comb() returns for this area and period at some time '
-'from clock - past_tolerance to clock + future_tolerance. Both tolerances default to tolerance. key_name is a list of '
-'one to eight keys, separated by white space, of which any is accepted. An unknown key raises an error (42704), as '
-'does a tolerance that is negative or has months, or a window of more than 64 periods (22023).';
+'from clock - past_tolerance to clock + future_tolerance (both default to tolerance). key_name is a list of one to '
+'eight keys, separated by white space, and any of them is accepted. An unknown key raises an error (42704), as does a '
+'tolerance that is negative or has months, or a window of more than 64 periods (22023).';
 
 CREATE FUNCTION idgen.check_recent_hmac_id() RETURNS trigger
     LANGUAGE C VOLATILE PARALLEL RESTRICTED
@@ -1222,9 +1222,9 @@ CREATE FUNCTION idgen.purge_creations(
 
 COMMENT ON FUNCTION idgen.purge_creations(interval, text, bigint) IS
 'Deletes recorded commands that are older than older_than (a day has 24 hours), the oldest first and at most '
-'batch_size, and returns the number deleted. If command_name is not NULL, deletes only commands with this name. A '
-'negative older_than, one with months, or a batch_size below 1 raises an error (22023), as does a NULL older_than or '
-'batch_size (22004).';
+'batch_size, and returns the number deleted. If command_name is not NULL, deletes only commands with this name. An '
+'older_than that is negative or has months, or a batch_size below 1, raises an error (22023), as does a NULL '
+'older_than or batch_size (22004).';
 
 CREATE FUNCTION idgen.trim_creations(
     keep bigint,
@@ -1291,7 +1291,7 @@ CREATE AGGREGATE idgen.min(uuid) (
 );
 
 COMMENT ON AGGREGATE idgen.min(uuid) IS
-'The smallest uuid, read from one end of an index if there is one.';
+'The smallest uuid, read from one end of an index if there is an index.';
 
 CREATE AGGREGATE idgen.max(uuid) (
     SFUNC = idgen.uuid_larger,
@@ -1302,7 +1302,7 @@ CREATE AGGREGATE idgen.max(uuid) (
 );
 
 COMMENT ON AGGREGATE idgen.max(uuid) IS
-'The greatest uuid, read from one end of an index if there is one.';
+'The greatest uuid, read from one end of an index if there is an index.';
 
 -- ---------------------------------------------------------------------------
 -- Default privileges, as they were before

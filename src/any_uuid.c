@@ -1,10 +1,9 @@
 /*
  * any_uuid.c
- *	  Functions for UUIDs of any scheme: form, version, variant, time and
- *	  order.
+ *	  Functions for UUIDs of any scheme.
  *
  * Functions that read a value from an identifier return NULL if the identifier
- * does not contain it.
+ * does not contain such a value.
  */
 #include "postgres.h"
 
@@ -18,11 +17,7 @@
 
 #define UUID_TEXT_LENGTH	36
 
-/*
- * Parse UUID_TEXT_LENGTH characters as a UUID in the canonical form of RFC
- * 9562 section 4, with digits in either case.  Returns false for any other
- * text.
- */
+/* Parse the canonical form of a UUID (RFC 9562 section 4), in either case. */
 static bool
 read_uuid_text(const char *text, pg_uuid_t *id)
 {
@@ -46,7 +41,7 @@ read_uuid_text(const char *text, pg_uuid_t *id)
  *	Is the text a UUID in canonical form, with the RFC's variant and the given
  *	version?  If no version is given, versions 1 to 8, the Nil UUID and the Max
  *	UUID (RFC 9562 sections 5.9 and 5.10) are accepted.  No text raises an
- *	error.  Text whose length is not that of a UUID is not detoasted.
+ *	error.
  */
 PG_FUNCTION_INFO_V1(idgen_is_uuid);
 Datum
@@ -78,10 +73,7 @@ idgen_is_uuid(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(uuid_is_rfc_variant(&id) && version >= 1 && version <= 8);
 }
 
-/*
- * uuid_version(id uuid) returns int
- *	NULL for variants other than the RFC's, which have no version.
- */
+/* uuid_version(id uuid) returns int: NULL for variants other than the RFC's */
 PG_FUNCTION_INFO_V1(idgen_uuid_version);
 Datum
 idgen_uuid_version(PG_FUNCTION_ARGS)
@@ -131,10 +123,7 @@ idgen_internal_expect_true(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(request);
 }
 
-/*
- * Return the time in a UUID of version 1, 6, 7 or 13 (Lambert's COMB), or
- * DT_NOBEGIN for other versions.
- */
+/* Return the time in a UUID, or DT_NOBEGIN if its version contains none. */
 static TimestampTz
 read_time(const pg_uuid_t *id)
 {
@@ -165,9 +154,8 @@ idgen_uuid_timestamp(PG_FUNCTION_ARGS)
 
 /*
  * internal_created_bound(id uuid, tolerance interval, is_last boolean) returns timestamptz
- *	The first or the last timestamp that created_near() accepts.  For a UUID
- *	that contains no time, the first timestamp is after the last, so none is
- *	accepted.
+ *	Returns the first or the last timestamp that created_near() accepts.  For a
+ *	UUID without a time, the first is after the last, so none is accepted.
  */
 PG_FUNCTION_INFO_V1(idgen_internal_created_bound);
 Datum
@@ -198,10 +186,7 @@ compare_arguments(FunctionCallInfo fcinfo)
 	return memcmp(PG_GETARG_UUID_P(0), PG_GETARG_UUID_P(1), UUID_LEN);
 }
 
-/*
- * uuid_smaller(uuid, uuid), uuid_larger(uuid, uuid) return uuid
- *	The transition functions of the aggregates min(uuid) and max(uuid).
- */
+/* uuid_smaller(), uuid_larger(): transition functions of min() and max() */
 PG_FUNCTION_INFO_V1(idgen_uuid_smaller);
 Datum
 idgen_uuid_smaller(PG_FUNCTION_ARGS)

@@ -31,10 +31,7 @@ require_not_negative(int64 value, const char *name)
 				 errdetail("The value is " INT64_FORMAT ".", value)));
 }
 
-/*
- * Return the length of an interval in microseconds.  Raises 22023 if it is
- * negative or has no fixed length.
- */
+/* Like clock_interval_us(), but a negative length is an error (22023). */
 int64
 require_duration_us(const Interval *duration, const char *name)
 {
@@ -77,10 +74,7 @@ area_in_utf8(const text *area)
 	int			length = VARSIZE_ANY_EXHDR(area);
 	const char *utf8 = NULL;
 
-	/*
-	 * No encoding has characters of more than four bytes, so a longer area
-	 * has too many characters.
-	 */
+	/* a longer area has more than MAX_AREA_BYTES characters in any encoding */
 	if (length <= MAX_AREA_BYTES * 4)
 		utf8 = utf8_text(VARDATA_ANY(area), &length);
 	if (length > MAX_AREA_BYTES)
@@ -115,10 +109,7 @@ utf8_text(char *bytes, int *length)
 {
 	char	   *utf8 = bytes;
 
-	/*
-	 * ASCII text is the same in every encoding, even in one that cannot be
-	 * converted
-	 */
+	/* ASCII text needs no conversion, and some encodings have none */
 	for (int i = 0; i < *length; i++)
 	{
 		if (IS_HIGHBIT_SET(bytes[i]))

@@ -1,6 +1,6 @@
 /*
  * bases.c
- *	  Conversion of uuid and bigint to and from base 16, 32, 36, 58 and 62.
+ *	  Conversion of uuid and bigint to and from bases 16, 32, 36, 58 and 62.
  */
 #include "postgres.h"
 
@@ -11,8 +11,7 @@
 
 /*
  * uuid_to_base(id uuid, base int) returns text
- *	Writes all digits, including leading zeros, so that the texts sort like the
- *	uuids.
+ *	Writes leading zeros, so that the texts sort like the uuids.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_to_base);
 Datum
@@ -21,10 +20,7 @@ idgen_uuid_to_base(PG_FUNCTION_ARGS)
 	return id_text_make(NULL, PG_GETARG_UUID_P(0), radix_of_base(PG_GETARG_INT32(1)));
 }
 
-/*
- * bigint_to_base(value bigint, base int) returns text
- *	Writes no leading zeros.  A negative value is an error (22023).
- */
+/* bigint_to_base(value bigint, base int) returns text: without leading zeros */
 PG_FUNCTION_INFO_V1(idgen_bigint_to_base);
 Datum
 idgen_bigint_to_base(PG_FUNCTION_ARGS)
@@ -45,11 +41,7 @@ idgen_bigint_to_base(PG_FUNCTION_ARGS)
 											  radix_width(radix) - leading));
 }
 
-/*
- * Parse argument 0 as digits of the base in argument 1.  A number that does
- * not fit into the type (128 bits for uuid, 63 for bigint) is an error
- * (22003).
- */
+/* Parse argument 0 in the base of argument 1.  Raises 22003 on overflow. */
 static pg_uuid_t *
 read_number(FunctionCallInfo fcinfo, bool is_uuid)
 {

@@ -39,7 +39,7 @@ typedef struct TriggerFunction
 	const char *name;
 	const Scheme *scheme;		/* NULL: the second argument names it */
 	int			first;			/* index of the first name=value argument */
-	const char *required;		/* for messages: the arguments before that */
+	const char *required;		/* for messages: arguments before "first" */
 	const char *example;
 	const char *default_period; /* NULL: the default of short_comb() */
 } TriggerFunction;
@@ -51,10 +51,7 @@ static const TriggerFunction check_recent_hmac_id =
 
 #define EXAMPLE_OF_TRIGGER	"For example, EXECUTE FUNCTION idgen.%s(%s)."
 
-/*
- * The name=value arguments and their default values.  The defaults are the
- * same as in the SQL functions, which sql/keys.sql verifies.
- */
+/* The name=value arguments, with the defaults of the SQL functions */
 static const struct
 {
 	const char *name;
@@ -80,11 +77,7 @@ read_interval(const char *text)
 												 Int32GetDatum(-1)));
 }
 
-/*
- * Look up a column by name and return its number.  Raises an error if the type
- * of the column is neither uuid nor a domain over uuid, or if the column is
- * generated.
- */
+/* Return the number of a column of type uuid that is not generated. */
 static int
 uuid_column(Relation relation, const char *column)
 {
@@ -111,7 +104,7 @@ uuid_column(Relation relation, const char *column)
 	return attnum;
 }
 
-/* Raise 22023 for an argument that the scheme does not support or that is repeated. */
+/* Raise 22023 for an unsupported or repeated argument. */
 static void
 refuse_argument(const TriggerFunction *function, const Scheme *scheme, const char *argument)
 {
@@ -225,10 +218,7 @@ trigger_rule(FunctionCallInfo fcinfo, const TriggerData *data, const TriggerFunc
 	return kept;
 }
 
-/*
- * Find a valid unique index on the column alone that is not deferrable.
- * Returns InvalidOid if there is none.
- */
+/* Find a unique index on the column alone, valid and not deferrable. */
 static Oid
 unique_index_on(Relation relation, int attnum)
 {
@@ -280,8 +270,8 @@ row_is_visible(const Search *search, Snapshot snapshot, ItemPointer tid)
 }
 
 /*
- * Is there a row with the identifier that is committed or was inserted by this
- * transaction?  Like the unique check, waits for any other transaction in
+ * Is there a committed row with the identifier, or one that this transaction
+ * has inserted?  Like the unique check, waits for any other transaction in
  * progress that has inserted or deleted such a row.
  */
 static bool
@@ -297,10 +287,7 @@ row_exists(const Search *search)
 		if (!row_is_visible(search, &dirty, &tid))
 			return false;
 
-		/*
-		 * the scan sets xmin or xmax if a transaction in progress wrote the
-		 * row
-		 */
+		/* xmin or xmax is set if a transaction in progress wrote the row */
 		in_progress = TransactionIdIsValid(dirty.xmin) ? dirty.xmin : dirty.xmax;
 		if (!TransactionIdIsValid(in_progress))
 			return true;
@@ -333,8 +320,8 @@ row_is_in_latest_snapshot(const Search *search, CommandId curcid)
  * Would the identifier conflict with a row of the table?
  *
  * Like the unique check itself, this function reads the index regardless of
- * the transaction's snapshot, of privileges, and of row-level security.  It
- * looks up no function or operator by name, and executes no user-defined code.
+ * the transaction's snapshot, privileges and row-level security.  It looks up
+ * no function or operator by name, and executes no user-defined code.
  *
  * One search is not enough:
  *
@@ -342,8 +329,8 @@ row_is_in_latest_snapshot(const Search *search, CommandId curcid)
  *   index before it visits them.  It misses a row that another session updates
  *   and commits in between, but the latest snapshot contains that row.  (The
  *   unique check is not affected, because it keeps the index page locked.)
- *   InvalidCommandId is greater than every command id, so the search sees what
- *   the current command has deleted and inserted.
+ *   InvalidCommandId is greater than every command id, so the search sees the
+ *   deletions and insertions of the current command.
  * - A transaction may delete a row, or change its identifier, and then insert
  *   the same identifier again.  With FirstCommandId, the search ignores the
  *   deletions of this transaction.
@@ -370,10 +357,7 @@ is_unchanged(const TriggerData *data, int attnum, const pg_uuid_t *id)
 	return !isnull && memcmp(DatumGetUUIDP(old), id, UUID_LEN) == 0;
 }
 
-/*
- * Raise 23514 for an identifier that the rule does not accept, unless it will
- * conflict with a row.
- */
+/* Raise 23514 for a rejected identifier, unless it will conflict with a row. */
 static void
 refuse_new(const TriggerData *data, const TriggerRule *kept, const pg_uuid_t *id, const Window *window)
 {
@@ -390,7 +374,7 @@ refuse_new(const TriggerData *data, const TriggerRule *kept, const pg_uuid_t *id
  *
  * A client that repeats an INSERT must learn that the row already exists.
  * Therefore, if an identifier will conflict with a row, it is accepted here.
- * The unique index then raises 23505 or applies ON CONFLICT.
+ * The INSERT then raises 23505 or applies ON CONFLICT.
  */
 static Datum
 check_row(FunctionCallInfo fcinfo, const TriggerFunction *function)
@@ -430,8 +414,8 @@ check_row(FunctionCallInfo fcinfo, const TriggerFunction *function)
 /*
  * check_recent_id() returns trigger
  *	For a trigger BEFORE INSERT OR UPDATE FOR EACH ROW.  The trigger's
- *	arguments are the column, the scheme, and optional arguments of the form
- *	name=value, which correspond to those of check_recent_...() except for the
+ *	arguments are the column, the scheme, and optional name=value arguments,
+ *	which correspond to the arguments of check_recent_...() other than the
  *	clock.
  */
 PG_FUNCTION_INFO_V1(idgen_check_recent_id);
@@ -443,8 +427,7 @@ idgen_check_recent_id(PG_FUNCTION_ARGS)
 
 /*
  * check_recent_hmac_id() returns trigger
- *	Like check_recent_id(), but for hmac_comb(), and with area=... in place of
- *	the scheme.
+ *	Like check_recent_id(), but for hmac_comb(): area=... replaces the scheme.
  */
 PG_FUNCTION_INFO_V1(idgen_check_recent_hmac_id);
 Datum

@@ -40,8 +40,8 @@ clock_require_finite(TimestampTz instant)
 }
 
 /*
- * Return argument argno, or the current time if it is NULL.  An infinite
- * timestamp is an error (22008).
+ * Return argument argno, or the current time if it is NULL.  Raises 22008 if
+ * it is infinite.
  */
 TimestampTz
 clock_argument(FunctionCallInfo fcinfo, int argno)
@@ -63,28 +63,21 @@ clock_argument_stable(FunctionCallInfo fcinfo, int argno)
 		clock_require_finite(PG_GETARG_TIMESTAMPTZ(argno));
 }
 
-/*
- * Return the milliseconds since 1970-01-01 00:00:00 UTC, rounded down.  No
- * finite timestamptz is out of range.
- */
+/* Return the Unix milliseconds of any timestamp, rounded down. */
 int64
 clock_unix_ms(TimestampTz instant)
 {
 	return floor_div(instant, US_PER_MS) + UNIX_EPOCH_DAYS * MS_PER_DAY;
 }
 
-/* Return the seconds since 1970-01-01 00:00:00 UTC, rounded down. */
+/* Return the Unix seconds of any timestamp, rounded down. */
 int64
 clock_unix_seconds(TimestampTz instant)
 {
 	return floor_div(instant, USECS_PER_SEC) + UNIX_EPOCH_DAYS * SECS_PER_DAY;
 }
 
-/*
- * Return the value of a timestamp in some unit, after checking that it fits
- * into a field of an identifier.  A value that is not between 0 and max is an
- * error (22008).
- */
+/* Return "value", after checking that it is between 0 and max (22008). */
 static int64
 require_in_field(int64 value, int64 max, TimestampTz instant,
 				 const char *field, const char *first, const char *last)
@@ -124,10 +117,7 @@ clock_unix_submillis(TimestampTz instant)
 	return (uint64) ms << SUBMS_BITS | (us << SUBMS_BITS) / US_PER_MS;
 }
 
-/*
- * Read the server's clock and return its Unix milliseconds.  A time that does
- * not fit into 48 bits is an error (22008).
- */
+/* Read the server's clock.  Raises 22008 if the time exceeds 48 bits. */
 static inline int64
 read_wall_ms48(struct timespec *now)
 {
@@ -141,8 +131,8 @@ read_wall_ms48(struct timespec *now)
 }
 
 /*
- * Return the server's clock in 4096ths of a millisecond.  Unlike that of
- * timestamptz, its resolution is finer than a microsecond.
+ * Return the server's clock in 4096ths of a millisecond.  Its resolution is
+ * finer than the microsecond of timestamptz.
  */
 uint64
 clock_wall_submillis(void)
@@ -182,10 +172,7 @@ clock_wall_unix_seconds(void)
 	return now.tv_sec;
 }
 
-/*
- * Convert a timestamp to 100 ns ticks since 1582-10-15 (RFC 9562 section 5.1).
- * Raises 22008 if they do not fit into 60 bits.
- */
+/* Convert a timestamp to 60-bit ticks of 100 ns (RFC 9562 section 5.1). */
 uint64
 clock_gregorian_ticks(TimestampTz instant)
 {
@@ -209,10 +196,7 @@ clock_wall_gregorian_ticks(void)
 		now.tv_nsec / NS_PER_TICK;
 }
 
-/*
- * Convert Unix milliseconds to timestamptz.  Returns false if the result is
- * out of range for timestamptz.
- */
+/* Convert Unix milliseconds to timestamptz, unless they are out of range. */
 bool
 clock_from_unix_ms(int64 unix_ms, TimestampTz *instant)
 {
@@ -231,9 +215,8 @@ clock_from_unix_ms48(uint64 unix_ms)
 }
 
 /*
- * Convert a 60-bit number of 100 ns ticks since 1582-10-15 to timestamptz,
- * rounded down to the microsecond.  The result is always in range: the
- * greatest number is in the year 5236.
+ * Convert 60-bit ticks of 100 ns to timestamptz, rounded down to the
+ * microsecond.  The result is always in range.
  */
 TimestampTz
 clock_from_gregorian_ticks(uint64 ticks)

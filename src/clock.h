@@ -17,13 +17,13 @@
 /* RFC 9562 section 6.2, method 3: 12 bits for the fraction of a millisecond */
 #define SUBMS_BITS			12
 
-/* Unix milliseconds fill 48 bits until 10889-08-02 05:31:50.655+00. */
+/* Unix milliseconds fit into 48 bits until 10889-08-02 05:31:50.655+00. */
 #define UNIX_MS48_MAX		((INT64CONST(1) << 48) - 1)
 
-/* Unix seconds fill 32 bits until 2106-02-07 06:28:15+00. */
+/* Unix seconds fit into 32 bits until 2106-02-07 06:28:15+00. */
 #define UNIX_SECONDS32_MAX	INT64CONST(0xFFFFFFFF)
 
-/* 100 ns ticks since 1582-10-15 fill 60 bits until 5236-03-31 21:21:00.684697+00. */
+/* 100 ns ticks since 1582-10-15 fit into 60 bits until 5236-03-31 21:21:00.684697+00. */
 #define GREGORIAN_TICKS_MAX	((INT64CONST(1) << 60) - 1)
 
 /* Divide, rounding down even if the dividend is negative. */

@@ -1,6 +1,6 @@
 /*
  * comb.c
- *	  Version 4 UUIDs: random ones and COMBs.
+ *	  Version 4 UUIDs: random UUIDs and COMBs.
  *
  * A COMB begins with the time in milliseconds.  A short COMB begins with a few
  * bytes that are the same during a period, and that repeat after a cycle of
@@ -44,15 +44,13 @@
  * numbers are based on measurements with one INSERT of 50,000 rows into a
  * table with 500,000 rows of the same minute (docs/performance.md).
  *
- * keyed_comb.c implements runs of its own.  There, a prefix stands for five
+ * keyed_comb.c implements its own runs.  There, a prefix stands for five
  * minutes of one area, and its keys are on fewer pages, so runs begin later.
- * Because that prefix is longer, its tag has 16 bits, which leave 74 random
- * bits.  Here, a tag of 32 bits after the default prefix leaves the same
- * number.
+ * Because that prefix is longer, the tag has only 16 bits.  Both tags leave 74
+ * random bits (here, with the default prefix).
  *
- * A backend may generate keys for several tables with different arguments.  It
- * caches up to MAX_RUNS runs.  When it needs another one, it evicts the
- * oldest; the next identifier with the arguments of that run begins a new run.
+ * A backend caches up to MAX_RUNS runs, one for each combination of arguments.
+ * When it needs another run, it evicts the oldest.
  */
 typedef struct Run
 {
@@ -61,9 +59,8 @@ typedef struct Run
 	uint64		prefix_value;	/* shared by the run's identifiers */
 	LocalTransactionId transaction; /* of an adaptive run */
 	uint32		tag;
-	int32		untagged;		/* identifiers to generate before the first
-								 * run */
-	int32		left;			/* identifiers to generate in the run */
+	int32		untagged;		/* identifiers left before the first run */
+	int32		left;			/* identifiers left in the run */
 } Run;
 
 #define ADAPTIVE				0
@@ -122,8 +119,7 @@ find_run(const ShortPrefix *prefix, int32 run_length)
 	{
 		.prefix = *prefix,.run_length = run_length
 	};
-	run->prefix_value = short_prefix_cycle(prefix); /* no prefix has this
-													 * value */
+	run->prefix_value = short_prefix_cycle(prefix); /* not a prefix */
 	return run;
 }
 
@@ -190,10 +186,7 @@ put_tag(uint32 tag, int prefix_bits, uint64 *high, uint64 *low)
 	put_bits(low, UUID_LOW_BITS - bits_in_low, bits_in_low, tag);
 }
 
-/*
- * short_comb(period interval, prefix_bytes int, run_length int, clock timestamptz) returns uuid
- *	A run_length of NULL means ADAPTIVE.
- */
+/* short_comb(period interval, prefix_bytes int, run_length int, clock timestamptz) returns uuid */
 PG_FUNCTION_INFO_V1(idgen_short_comb);
 Datum
 idgen_short_comb(PG_FUNCTION_ARGS)
@@ -356,10 +349,7 @@ idgen_sequence_comb(PG_FUNCTION_ARGS)
 		prefix_bits += BITS_PER_BYTE;
 	block_size = Max(block_size * block_count >> prefix_bits, 1);
 
-	/*
-	 * nextval() checks the caller's privileges and rejects a read-only
-	 * transaction
-	 */
+	/* nextval() checks privileges and rejects a read-only transaction */
 	value = DatumGetInt64(DirectFunctionCall1(nextval_oid, PG_GETARG_DATUM(0)));
 	block = floor_div(value - 1, block_size);
 

@@ -3,8 +3,8 @@
  *	  Conversions between layouts of UUIDs.
  *
  * No bit is lost: the two conversions of a pair are exact inverses.  A
- * conversion from one version rejects all other versions, because its result
- * would contain a wrong time.
+ * conversion from one version rejects UUIDs of other versions, because the
+ * result would contain a wrong time.
  */
 #include "postgres.h"
 

@@ -33,10 +33,7 @@
 #include "kept_statement.h"
 #include "request_hash.h"
 
-/*
- * Operators, types and tables are schema-qualified, so that the statements do
- * not depend on the caller's search_path.
- */
+/* All names are schema-qualified, so that search_path does not matter. */
 #define FIND_COMMAND \
 	"SELECT entity_id::pg_catalog.uuid, entity_number::pg_catalog.int8," \
 	" entity_text::pg_catalog.text, command_name::pg_catalog.text, request_hash::pg_catalog.int8" \
@@ -60,7 +57,7 @@ static KeptStatement find_command =
 static KeptStatement record_command =
 {RECORD_COMMAND, CURSOR_OPT_GENERIC_PLAN, 6, {UUIDOID, UUIDOID, INT8OID, TEXTOID, TEXTOID, INT8OID}, NULL};
 
-/* the type of an entity's identifier, in the order of the columns */
+/* the types of an entity's identifier, in the order of the columns */
 typedef enum EntityKind
 {
 	ENTITY_UUID,
@@ -90,15 +87,14 @@ typedef struct Creation
 
 #define MAX_ENTITY_TEXT_BYTES	255
 
-/* maximum number of bytes of a command's name in a message */
+/* maximum length of a command's name in a message, in bytes */
 #define MAX_SHOWN_NAME_BYTES	200
 
 /*
  * Maximum number of attempts to find or record a command.  A retry is needed
  * only if another session has recorded the same command and deleted the row in
- * the meantime.  If more than a few retries are needed, a row-level security
- * policy probably hides the row, or a trigger or rule prevents it from being
- * stored.
+ * the meantime.  If many retries are needed, a row-level security policy,
+ * trigger or rule probably hides or suppresses the row.
  */
 #define MAX_ATTEMPTS	100
 
@@ -180,10 +176,10 @@ require_lasting_table(void)
 }
 
 /*
- * Does this unique violation say that this command is already in an index on
- * the single column command_id of the table of recorded commands?  Other
- * violations are not replaced: they may concern another command, an index that
- * the owner has added, or a table that a trigger writes to.
+ * Does this unique violation mean that an index on command_id alone already
+ * contains this command?  Other violations are not replaced: they may concern
+ * another command, an index that the owner has added, or a table that a
+ * trigger writes to.
  *
  * The server reports the key only in the text of the DETAIL, and the index
  * only by its name.  Searching for the command instead would require a
@@ -408,10 +404,7 @@ create_or_replay(Datum command_id, Creation *creation)
 			 errhint("A row-level security policy on table \"idgen.creation_identifiers\" may hide the row, or a trigger suppress it.")));
 }
 
-/*
- * Return the tuple descriptor (entity, created) of the function's result,
- * cached for the session.
- */
+/* Return the descriptor of the result tuple, cached for the session. */
 static TupleDesc
 result_columns(FunctionCallInfo fcinfo, EntityKind kind)
 {
@@ -432,10 +425,7 @@ result_columns(FunctionCallInfo fcinfo, EntityKind kind)
 	return kept[kind];
 }
 
-/*
- * Return the argument "proposed_id" of create_once_text().  Raises 22023 if it
- * is empty, or too long for an index.
- */
+/* Return create_once_text()'s "proposed_id", after checking its length. */
 static Datum
 entity_text_argument(FunctionCallInfo fcinfo, int argno)
 {
@@ -449,7 +439,7 @@ entity_text_argument(FunctionCallInfo fcinfo, int argno)
 	return PointerGetDatum(PG_GETARG_TEXT_PP(argno));
 }
 
-/* The common code of create_once(), create_once_bigint() and create_once_text(). */
+/* Implement create_once(), create_once_bigint() and create_once_text(). */
 static Datum
 create_once(FunctionCallInfo fcinfo, EntityKind kind)
 {

@@ -1,7 +1,6 @@
 /*
  * decimal_id.c
- *	  64-bit identifiers whose decimal digits are counter, generator and
- *	  launch.
+ *	  64-bit identifiers in decimal digits: counter, generator and launch.
  *
  * The launch is the number of a deployment of the application.  The
  * administrator sets it on the server (idgen.launch_id).  Servers that
@@ -17,7 +16,7 @@
 #include "own_sequence.h"
 #include "settings.h"
 
-/* the counter is followed by five decimal digits of generator and five of launch */
+/* five digits for the generator and five for the launch follow the counter */
 #define DECIMAL_COUNTERS	922337202
 #define DECIMAL_GENERATORS	100000
 #define DECIMAL_LAUNCHES	(LAUNCH_MAX + 1)
@@ -34,9 +33,8 @@ next_number(void)
 
 /*
  * decimal_id() returns bigint
- *	The sequence's value determines the counter and the generator.  The last
- *	counter of a generator is followed by the first counter of the next
- *	generator.
+ *	The last counter of a generator is followed by the first counter of the
+ *	next generator.
  */
 PG_FUNCTION_INFO_V1(idgen_decimal_id);
 Datum
@@ -66,10 +64,7 @@ idgen_decimal_id(PG_FUNCTION_ARGS pg_attribute_unused())
 					launch_id_setting);
 }
 
-/*
- * Split an identifier into counter, generator and launch.  Returns false if it
- * is not a decimal_id().
- */
+/* Split an identifier into its parts.  Returns false if it is not valid. */
 static bool
 decimal_id_split(int64 id, int32 *parts)
 {

@@ -1,7 +1,6 @@
 /*
  * forget_creations.c
- *	  Deletion of recorded creation commands by id, by entity, by age, or down
- *	  to a given number.
+ *	  Deletion of recorded creation commands.
  *
  * As in creation.c, the table is accessed only through SPI, with the caller's
  * privileges.  The statements do not depend on the caller's search_path.
@@ -48,10 +47,7 @@
 /* maximum number of commands in one DELETE */
 #define FORGET_BATCH_SIZE	1000
 
-/*
- * The following statements let the server choose between a generic and a
- * custom plan, because a distributed table can reject a generic plan.
- */
+/* Do not force generic plans: a distributed table can reject them. */
 static KeptStatement forget_command =
 {"DELETE FROM idgen.creation_identifiers WHERE command_id OPERATOR(pg_catalog.=) $1",
 0, 1, {UUIDOID}, NULL};
@@ -160,8 +156,8 @@ forget_batch(const SPITupleTable *rows, uint64 count)
  * batch_size.
  *
  * The commands are deleted by id, because a distributed table rejects a DELETE
- * whose subquery has a LIMIT.  They are deleted in batches to limit the use of
- * memory.
+ * whose subquery has a LIMIT.  They are deleted in batches to limit memory
+ * usage.
  */
 static int64
 forget_selected(FunctionCallInfo fcinfo, const char *query, Oid first_type, Datum first)
@@ -183,10 +179,7 @@ forget_selected(FunctionCallInfo fcinfo, const char *query, Oid first_type, Datu
 										 CURSOR_OPT_CUSTOM_PLAN | CURSOR_OPT_NO_SCROLL);
 	PinPortal(commands);		/* so that CLOSE in a trigger fails */
 
-	/*
-	 * execute at least one DELETE, which fails without privileges or if the
-	 * transaction is read-only
-	 */
+	/* execute at least one DELETE, to check privileges and read-only mode */
 	do
 	{
 		SPITupleTable *rows;
@@ -207,8 +200,7 @@ forget_selected(FunctionCallInfo fcinfo, const char *query, Oid first_type, Datu
 
 /*
  * purge_creations(older_than interval, command_name text, batch_size bigint) returns bigint
- *	Deletes the oldest commands first, and returns the number of deleted
- *	commands.  A day has 24 hours, regardless of TimeZone.
+ *	Deletes the oldest commands first.  A day has 24 hours in any time zone.
  */
 PG_FUNCTION_INFO_V1(idgen_purge_creations);
 Datum
@@ -223,10 +215,7 @@ idgen_purge_creations(PG_FUNCTION_ARGS)
 	older_than_us = require_duration_us(PG_GETARG_INTERVAL_P(0), "older_than");
 	require_at_least(PG_GETARG_INT64(2), 1, "batch_size");
 
-	/*
-	 * do not use now() in the query: the other servers of a distributed table
-	 * have their own clocks
-	 */
+	/* the servers of a distributed table have other clocks, so avoid now() */
 	if (pg_sub_s64_overflow(GetCurrentTransactionStartTimestamp(), older_than_us, &cutoff) ||
 		!IS_VALID_TIMESTAMP(cutoff))
 		cutoff = MIN_TIMESTAMP;
@@ -236,8 +225,7 @@ idgen_purge_creations(PG_FUNCTION_ARGS)
 
 /*
  * trim_creations(keep bigint, command_name text, batch_size bigint) returns bigint
- *	Deletes the oldest commands first, and returns the number of deleted
- *	commands.
+ *	Deletes the oldest commands first.
  */
 PG_FUNCTION_INFO_V1(idgen_trim_creations);
 Datum

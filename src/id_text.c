@@ -2,9 +2,8 @@
  * id_text.c
  *	  Reading and writing identifiers as text.
  *
- * Schemes whose identifiers are text use these functions.  The text consists
- * of the digits of a uuid in some base, optionally preceded by a prefix and an
- * underscore.
+ * The text consists of the digits of a uuid in some base, optionally preceded
+ * by a prefix and an underscore.
  *
  * Text that is not a valid identifier is an error (22P02).  Positions and
  * limits in the DETAIL are in characters, although the code counts bytes.  The
@@ -77,8 +76,7 @@ id_text_number(const IdText *id, int offset, const Radix *radix, bool requires_a
 
 /*
  * Does argument 0 consist of the given number of digits, written as
- * radix_encode() writes them?  No text raises an error.  Text of any other
- * length is not detoasted.
+ * radix_encode() writes them?  Text of any other length is not detoasted.
  */
 bool
 id_text_is_canonical(FunctionCallInfo fcinfo, const Radix *radix, int digits)

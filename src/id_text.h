@@ -1,7 +1,6 @@
 /*
  * id_text.h
- *	  Identifiers as text: digits of some base, optionally preceded by a
- *	  prefix.
+ *	  Identifiers as text: an optional prefix, and digits of some base.
  */
 #ifndef IDGEN_ID_TEXT_H
 #define IDGEN_ID_TEXT_H

@@ -3,15 +3,15 @@
  *	  Snowflake and similar 64-bit identifiers: time, node, counter.
  *
  * From the high to the low bits, an identifier consists of time, node and
- * counter.  Its layout defines the number of bits of each.  Time and counter
- * are taken from a value of a ticker.
+ * counter.  The layout defines how many bits each has.  Time and counter are
+ * taken from a value of a ticker.
  *
  * A ticker counts in Unix time.  In identifiers of snowflake() and js_id(),
- * the time counts from an epoch, rounded down to a tick of the layout.  The
- * epoch is an argument of all functions that generate or read such identifiers
- * or return a bound.  Therefore, no setting changes the meaning of an
- * identifier, and the epoch of one session does not affect the ticker that all
- * sessions share.
+ * time is counted from an epoch, which is rounded down to a tick.  The epoch
+ * is an argument of all functions that generate or read such identifiers or
+ * return a bound.  Therefore, no setting changes the meaning of an identifier,
+ * and the epoch of one session does not affect the ticker that all sessions
+ * share.
  *
  * The functions that read an identifier return NULL for a number that is not a
  * valid identifier.
@@ -29,7 +29,7 @@
 /*
  * The time in an identifier of trace_id() repeats after 388 days.  It is read
  * as the latest time that is at most this far ahead of the clock.  ticker.c
- * lets identifiers be that far ahead.
+ * allows identifiers to be that far ahead.
  */
 #define TRACE_ID_AHEAD		SECS_PER_DAY
 
@@ -128,8 +128,8 @@ unix_ticks(const IntIdLayout *layout, TimestampTz timestamp)
 }
 
 /*
- * Return the tick of the epoch in argument argno.  A NULL (22004) or infinite
- * (22008) epoch is an error.
+ * Return the tick of the epoch in argument argno.  Raises 22004 if it is NULL,
+ * and 22008 if it is infinite.
  */
 static inline int64
 epoch_argument(FunctionCallInfo fcinfo, int argno, const IntIdLayout *layout)
@@ -143,10 +143,7 @@ epoch_argument(FunctionCallInfo fcinfo, int argno, const IntIdLayout *layout)
 	return unix_ticks(layout, clock_require_finite(PG_GETARG_TIMESTAMPTZ(argno)));
 }
 
-/*
- * Return the value of the time field for a Unix tick.  A tick that is before
- * the epoch or does not fit into the field is an error (22008).
- */
+/* Return the time field for a Unix tick.  Raises 22008 if out of range. */
 static inline int64
 tick_since(const IntIdLayout *layout, int64 unix_tick, int64 epoch)
 {
@@ -170,7 +167,7 @@ tick_since(const IntIdLayout *layout, int64 unix_tick, int64 epoch)
 	return tick;
 }
 
-/* Generate an identifier whose time counts from the epoch in argument 0. */
+/* Generate an identifier whose time is counted from the epoch in argument 0. */
 static inline Datum
 next_int_id(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 {
@@ -237,10 +234,7 @@ int_id_floor(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 	PG_RETURN_INT64(int_id_pack(layout, Max(tick, 0), 0, 0));
 }
 
-/*
- * snowflake(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') returns bigint
- *	The scheme that Twitter published in 2010.
- */
+/* snowflake(epoch timestamptz DEFAULT ...) returns bigint (Twitter, 2010) */
 PG_FUNCTION_INFO_V1(idgen_snowflake);
 Datum
 idgen_snowflake(PG_FUNCTION_ARGS)
@@ -284,11 +278,7 @@ idgen_snowflake_floor(PG_FUNCTION_ARGS)
 	return int_id_floor(fcinfo, &snowflake_layout);
 }
 
-/*
- * js_id(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') returns bigint
- *	The identifier is less than 2^53, so that a JavaScript number can represent
- *	it exactly.
- */
+/* js_id(epoch timestamptz DEFAULT ...) returns bigint: exact in JavaScript */
 PG_FUNCTION_INFO_V1(idgen_js_id);
 Datum
 idgen_js_id(PG_FUNCTION_ARGS)
@@ -296,10 +286,7 @@ idgen_js_id(PG_FUNCTION_ARGS)
 	return next_int_id(fcinfo, &js_id_layout);
 }
 
-/*
- * js_id_timestamp(), js_id_node(), js_id_counter() and js_id_floor() have the
- * same arguments as the corresponding functions for snowflake().
- */
+/* The following functions correspond to those for snowflake(). */
 PG_FUNCTION_INFO_V1(idgen_js_id_timestamp);
 Datum
 idgen_js_id_timestamp(PG_FUNCTION_ARGS)

@@ -21,10 +21,7 @@ is_rewritten_away(SPIPlanPtr plan)
 	return source->query_list == NIL;
 }
 
-/*
- * Run a statement and return the number of rows that it returned or changed.
- * The caller must be connected to SPI.
- */
+/* Run a statement, and return the number of rows returned or changed. */
 uint64
 run_statement(KeptStatement *statement, Datum *values, const char *nulls)
 {
@@ -66,8 +63,7 @@ disable_scan(const char *method)
  * condition, but the server may prefer a sequential scan while the table is
  * empty.  The session would then keep that plan while the table grows,
  * possibly to millions of rows before it is analyzed.  The server can make a
- * new plan in any call, so each call needs the setting.  Changing it costs
- * much less than the statement.
+ * new plan in any call, so each call needs the setting.
  */
 uint64
 run_by_index(KeptStatement *statement, Datum *values)

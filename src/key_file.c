@@ -3,15 +3,16 @@
  *	  Named secret keys from the file that idgen.key_file specifies.
  *
  * Each line of the file contains a name, a key of 32 hexadecimal digits, and
- * optionally names of databases.  Sessions in other databases ignore such a
- * line.  A "#" begins a comment.  An unquoted word with "=" after the key is
- * an attribute.  This version supports no attributes; a later version may.
+ * optionally the names of the databases that can use the key.  Sessions in
+ * other databases then ignore the line.  A "#" begins a comment.  An unquoted
+ * word with "=" after the key is an attribute.  This version supports no
+ * attributes; a later version may.
  *
  * A session reads the file when it first needs a key, and again when it needs
  * one after the server has reloaded its configuration.  (If the reload finds a
  * syntax error or an unknown parameter, PgReloadTime does not change, and
  * sessions do not read the file again.)  A parallel worker would read the file
- * itself and might find other keys than its leader has.  Therefore, functions
+ * itself and might find different keys than its leader.  Therefore, functions
  * that use a key are PARALLEL RESTRICTED.
  *
  * Keys must not leak.  A message contains no part of a line, except for a key
@@ -56,8 +57,7 @@ typedef struct NamedKey
 
 static NamedKey *keys = NULL;
 static bool loaded = false;
-static TimestampTz loaded_after;	/* time of the last configuration reload
-									 * before the file was read */
+static TimestampTz loaded_after;	/* PgReloadTime when the file was read */
 
 static void
 forget_keys(void)
@@ -269,7 +269,7 @@ parse_line(const char *line, int number, const char *database)
 	return NULL;
 }
 
-/* Parse all lines.  An invalid line is an error (F0000), and no key can be used. */
+/* Parse all lines.  If one is invalid, raises F0000, and no key can be used. */
 static void
 parse_key_file(const char *path, char *content, size_t size, const char *database)
 {
@@ -337,8 +337,7 @@ load_keys(void)
 
 /*
  * Return the key with this name.  The pointer stays valid until the next
- * reload.  An unknown name is an error (42704), and so is a key that cannot be
- * used (F0000).
+ * reload.  Raises 42704 for an unknown name, and F0000 for an unusable key.
  */
 const SecretKey *
 named_key(const text *name)
@@ -346,10 +345,7 @@ named_key(const text *name)
 	int			length = VARSIZE_ANY_EXHDR(name);
 	const NamedKey *key;
 
-	/*
-	 * If the command line sets idgen.key_file, a reload does not call an
-	 * assign hook.
-	 */
+	/* no assign hook is called if the command line sets idgen.key_file */
 	if (unlikely(!loaded || loaded_after != PgReloadTime))
 	{
 		forget_keys();

@@ -3,9 +3,9 @@
  *	  COMBs that begin with a keyed hash of the time (keyed_prefix.c).
  *
  * Random bits follow the prefix.  After a session has generated RUN_KEYS keys
- * in a twelfth of the period, it generates its other keys of the twelfth in
- * runs of RUN_KEYS.  The keys of a run also share the RUN_BITS bits after the
- * prefix.  comb.c explains the purpose of runs.
+ * in a twelfth of the period, it generates the remaining keys of that twelfth
+ * in runs of RUN_KEYS keys.  The keys of a run also share the RUN_BITS bits
+ * after the prefix.  comb.c explains the purpose of runs.
  */
 #include "postgres.h"
 
@@ -33,10 +33,7 @@ next_random_bits(KeyedRun *run)
 	return run->shared << RANDOM_BITS_IN_RUN | entropy_bits(RANDOM_BITS_IN_RUN);
 }
 
-/*
- * Make a keyed COMB for an instant.  The area and the period are the arguments
- * with the given numbers.
- */
+/* Make a keyed COMB for an instant. */
 static Datum
 make_keyed_comb(FunctionCallInfo fcinfo, KeySource source, const text *key_name,
 				int area_argno, int period_argno, TimestampTz instant)
@@ -63,10 +60,7 @@ idgen_keyed_comb(PG_FUNCTION_ARGS)
 						   0, 1, clock_argument(fcinfo, 2));
 }
 
-/*
- * Make a keyed COMB with a key of the key file.  The arguments after the area
- * are the name of the key and the period.
- */
+/* Make an hmac_comb().  The arguments key_name and period follow the area. */
 static Datum
 make_hmac_comb(FunctionCallInfo fcinfo, int area_argno, TimestampTz instant)
 {
@@ -77,9 +71,8 @@ make_hmac_comb(FunctionCallInfo fcinfo, int area_argno, TimestampTz instant)
 
 /*
  * hmac_comb(area text, key_name text, period interval) returns uuid
- *	Generates a keyed COMB with a key of the key file.  An unknown name is an
- *	error (42704).  No choice of arguments results in the prefix of another
- *	time, because the hashed message contains both the period and its number.
+ *	No choice of arguments results in the prefix of another time, because the
+ *	hashed message contains both the period and its number.
  */
 PG_FUNCTION_INFO_V1(idgen_hmac_comb);
 Datum
@@ -88,11 +81,7 @@ idgen_hmac_comb(PG_FUNCTION_ARGS)
 	return make_hmac_comb(fcinfo, 0, GetCurrentTimestamp());
 }
 
-/*
- * hmac_comb_at(instant timestamptz, area text, key_name text, period interval) returns uuid
- *	Like hmac_comb(), but for the given instant.  An infinite instant is an
- *	error (22008).
- */
+/* hmac_comb_at(instant timestamptz, area text, key_name text, period interval) returns uuid */
 PG_FUNCTION_INFO_V1(idgen_hmac_comb_at);
 Datum
 idgen_hmac_comb_at(PG_FUNCTION_ARGS)

@@ -14,7 +14,7 @@
  * hmac_comb() uses a key of the key file.  keyed_comb() uses the server's own
  * key.  This is HMAC-SHA-256 of the database's OID, followed by " clock" if a
  * clock is given.  The key of that HMAC is a random secret that is drawn when
- * the shared memory segment is made.  Because a given clock leads to a
+ * the shared memory segment is created.  Because a given clock leads to a
  * different prefix, a role that may call keyed_comb() obtains only the current
  * prefix of its own database.  No function interprets such a prefix, so losing
  * the secret when the server stops does no harm.
@@ -37,7 +37,7 @@
 #define PART_BITS			8
 #define PERIOD_KNOWN		(1 << 15)
 
-/* The size of the cache of areas.  When it is full, a backend evicts the oldest area. */
+/* Size of the area cache, from which a backend evicts the oldest area */
 #define MAX_AREAS			32
 
 static KeyedArea areas[MAX_AREAS];
@@ -129,10 +129,7 @@ is_area_of(const KeyedArea *kept, KeySource source, const text *key_name, const 
 		 text_is_bytes(key_name, kept->key_name, kept->key_name_length));
 }
 
-/*
- * Set the name of an area's key.  An unknown name is an error (42704).  So is
- * a list of names (22023): the caller must split it.
- */
+/* Set the name of an area's key.  A list of names is an error (22023). */
 static void
 set_key_name(KeyedArea *area, const text *key_name)
 {
@@ -168,10 +165,7 @@ make_area(KeySource source, const text *key_name, const text *name, int64 period
 {
 	KeyedArea  *made = &areas[next_made];
 
-	/*
-	 * set the period last: find_area() skips an area that an error left
-	 * incomplete
-	 */
+	/* set the period last: find_area() skips an area that is incomplete */
 	memset(made, 0, sizeof(KeyedArea));
 	made->source = source;
 	if (source == KEY_OF_FILE)
@@ -190,7 +184,7 @@ make_area(KeySource source, const text *key_name, const text *name, int64 period
  * Return the cached state for one key, area and period.  It is valid until the
  * next reload of the configuration, after which the name may denote another
  * key.  The area's name is in UTF-8.  key_name is NULL unless the key is in
- * the key file.  An unknown key name is an error (42704).
+ * the key file.
  */
 KeyedArea *
 keyed_area(KeySource source, const text *key_name, const text *name, int64 period_ms)
@@ -255,10 +249,7 @@ keyed_area_move_to(KeyedArea *area, int64 unix_ms)
 	if (likely(unix_ms >= present->begin_ms && unix_ms < present->end_ms))
 		return false;
 
-	/*
-	 * no overflow: a timestamp is less than 2^54 ms, and a period less than
-	 * 2^45 ms
-	 */
+	/* no overflow: timestamps are below 2^54 ms, and periods below 2^45 ms */
 	number = floor_div(unix_ms * PARTS_OF_PERIOD, area->period_ms);
 	period = hashed_period(area, floor_div(number, PARTS_OF_PERIOD));
 	present->prefix = (uint64) period->bits << PART_BITS | hashed_part(area, period, number);

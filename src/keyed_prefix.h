@@ -12,25 +12,18 @@
 #define KEYED_PREFIX_BITS	32
 #define PARTS_OF_PERIOD		12
 
-/*
- * Maximum width of the window of a check, in periods.  It limits the number of
- * hashes to compute.  With periods of an hour, a tolerance of a day means a
- * window of 48 periods.
- */
+/* Maximum width of the window of a check, in periods, to limit its cost */
 #define MAX_CHECKED_PERIODS	64
 
-/*
- * The source of a key: the server's key for the current time, its key for a
- * given clock, or the key file
- */
+/* The source of a key */
 typedef enum KeySource
 {
-	KEY_OF_SERVER,
-	KEY_OF_SERVER_CLOCK,
+	KEY_OF_SERVER,				/* for the current time */
+	KEY_OF_SERVER_CLOCK,		/* for a given clock */
 	KEY_OF_FILE
 } KeySource;
 
-/* The hash of a period, and the hashes of those twelfths that have been needed so far */
+/* The hashes of a period and of its twelfths, as far as they are known */
 typedef struct HashedPeriod
 {
 	int64		number;
@@ -39,11 +32,7 @@ typedef struct HashedPeriod
 	uint8		parts[PARTS_OF_PERIOD];
 } HashedPeriod;
 
-/*
- * The number of periods whose hashes are cached.  The place of a period in the
- * cache is its number modulo HASHED_PERIODS.  A window of the length of n
- * periods can intersect n + 1 periods.
- */
+/* Number of cached periods: a window of n periods can intersect n + 1 */
 #define HASHED_PERIODS		(MAX_CHECKED_PERIODS + 1)
 
 /* The twelfth in which the last key was generated, in Unix ms, and its prefix */
@@ -54,14 +43,11 @@ typedef struct PresentTwelfth
 	uint64		prefix;
 } PresentTwelfth;
 
-/*
- * The keys that keyed_comb.c has generated in the present twelfth; all zero
- * when the twelfth begins
- */
+/* Run state in the present twelfth; all zero when the twelfth begins */
 typedef struct KeyedRun
 {
 	uint64		made;
-	uint64		shared;			/* bits that the present run shares */
+	uint64		shared;			/* bits that the keys of the run share */
 } KeyedRun;
 
 /* Cached state for one key, area and period */

@@ -45,8 +45,7 @@ key_argument(FunctionCallInfo fcinfo, int argno)
 /*
  * Mask or unmask a UUID, and change its version.  The 122 bits without version
  * and variant are divided into two halves of 61 bits.  A round XORs one half
- * with the low 61 bits of a SipHash-2-4 hash.  The hashed message consists of
- * the other half (8 bytes, little-endian) and the number of the round (1
+ * with a hash of the other half (8 bytes) and the number of the round (1
  * byte).  Even rounds replace the first half, and odd rounds the second.
  */
 static Datum
@@ -77,10 +76,7 @@ exchange_version(FunctionCallInfo fcinfo, int from_version, int to_version, bool
 	return uuid_datum(to_version, halves[0] >> 1, (halves[0] & 1) << UUID_HALF_BITS | halves[1]);
 }
 
-/*
- * mask_uuid_v7(id uuid, key_name text DEFAULT 'default') returns uuid
- *	A UUID of another version is an error (22023).
- */
+/* mask_uuid_v7(id uuid, key_name text DEFAULT 'default') returns uuid */
 PG_FUNCTION_INFO_V1(idgen_mask_uuid_v7);
 Datum
 idgen_mask_uuid_v7(PG_FUNCTION_ARGS)
@@ -113,10 +109,7 @@ typedef struct Feistel
 	uint64		masks[2];		/* of the left and the right half */
 } Feistel;
 
-/*
- * Make the smallest network that permutes at least "count" numbers.  Each area
- * has a network of its own.
- */
+/* Make the smallest network that permutes at least "count" numbers. */
 static Feistel
 feistel_make(const uint8 *key, uint64 count, const text *area)
 {
@@ -200,7 +193,6 @@ permute(FunctionCallInfo fcinfo, bool inverse)
 /*
  * permute(id bigint, area text, max_value bigint, key_name text) returns bigint,
  * unpermute(permuted bigint, area text, max_value bigint, key_name text) returns bigint
- *	An id that is not between 1 and max_value is an error (22023).
  */
 PG_FUNCTION_INFO_V1(idgen_permute);
 Datum

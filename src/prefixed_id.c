@@ -32,10 +32,7 @@
 /* the maximum length of a prefix, an underscore and the digits together */
 #define TEXT_MAX_LENGTH(kind)	(PREFIX_MAX_LENGTH + 1 + radix_width((kind)->radix))
 
-/*
- * enough for a quoted schema and a quoted name, even if all characters are
- * doubled quotation marks
- */
+/* enough for a schema and a name that consist of doubled quotation marks */
 #define MAX_DOMAIN_NAME_BYTES	(8 * NAMEDATALEN)
 
 #define ID_DOMAIN_CONSTRAINT	"prefixed_id_check" /* documented */
@@ -121,10 +118,7 @@ make_prefixed(FunctionCallInfo fcinfo, const PrefixedKind *kind)
 	return id_text_make(prefix, PG_GETARG_UUID_P(1), kind->radix);
 }
 
-/*
- * Parse argument 0.  Sets *uuid, and sets *prefix_length to the length of its
- * prefix, which ends before the last underscore.
- */
+/* Parse argument 0.  Its prefix ends before the last underscore. */
 static IdText
 read_prefixed(FunctionCallInfo fcinfo, const PrefixedKind *kind,
 			  int *prefix_length, pg_uuid_t **uuid)
@@ -147,10 +141,7 @@ read_prefixed(FunctionCallInfo fcinfo, const PrefixedKind *kind,
 	return id;
 }
 
-/*
- * Return the uuid in argument 0.  If argument 1 is not NULL, a prefix that
- * differs from it is an error (23514).
- */
+/* Return argument 0 as a uuid.  Argument 1 must be its prefix or NULL. */
 static Datum
 prefixed_to_uuid(FunctionCallInfo fcinfo, const PrefixedKind *kind)
 {
@@ -186,8 +177,8 @@ prefix_of(FunctionCallInfo fcinfo, const PrefixedKind *kind)
 
 /*
  * Is argument 0 exactly what make_prefixed() returns for some uuid and the
- * prefix in argument 1?  If argument 1 is NULL, any prefix is accepted.  No
- * text raises an error.  Text that is too long is not detoasted.
+ * prefix in argument 1 or, if it is NULL, any prefix?  Text that is too long
+ * is not detoasted.
  */
 static Datum
 is_prefixed(FunctionCallInfo fcinfo, const PrefixedKind *kind)
@@ -370,10 +361,7 @@ idgen_create_id_domain(PG_FUNCTION_ARGS)
 								 CStringGetDatum(domain->relname),
 								 ObjectIdGetDatum(schema_oid));
 
-	/*
-	 * An event trigger may have dropped, moved or renamed the domain.  Its
-	 * prefix would then be available to other domains.
-	 */
+	/* an event trigger may have dropped, moved or renamed the domain */
 	if (!OidIsValid(domain_oid))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),

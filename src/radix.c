@@ -64,8 +64,7 @@ encode_limbs(uint32 *limbs, const char *alphabet, int width, char *digits,
 
 /*
  * Read digits into limbs.  Returns false if a character is invalid, or if the
- * number has more than 128 bits.  As in encode_limbs(), the last three
- * arguments are constants.
+ * number has more than 128 bits.
  */
 static pg_attribute_always_inline bool
 decode_limbs(const uint8 *values, const char *digits, int length, uint32 *limbs,
@@ -161,10 +160,7 @@ static const uint8 values_62[] = {
 	['a'] = 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61
 };
 
-/*
- * Digits are in ASCII order.  Therefore, texts of equal width sort in numeric
- * order in collation "C".
- */
+/* Digits are in ASCII order, so texts of equal width sort by value in "C". */
 const Radix radix_16 =
 {16, 32, encode_16, decode_16, "0123456789abcdef", values_16};
 const Radix radix_crockford =

@@ -40,15 +40,14 @@ extern void radix_encode(const Radix *radix, const pg_uuid_t *number, char *digi
 extern bool radix_decode(const Radix *radix, const char *digits, int length,
 						 pg_uuid_t *number);
 
-/* Are the digits as radix_encode() writes them, except that leading zeros can be missing? */
+/* Are the digits as radix_encode() writes them, with or without leading zeros? */
 extern bool radix_is_canonical(const Radix *radix, const char *digits, int length);
 
 /*
  * Return a sentence that says why radix_decode() returned false, or NULL if
  * the number has more than 128 bits.  first_position is the position of the
  * first digit in the caller's text.  An invalid character is reported before
- * any other problem.  Only ASCII characters precede it, so its position is the
- * same in bytes and in characters.
+ * any other problem.
  */
 extern const char *radix_problem(const Radix *radix, const char *digits, int length,
 								 int first_position);

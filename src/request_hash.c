@@ -135,11 +135,7 @@ append_scalar(StringInfo text, const JsonbValue *scalar)
 	}
 }
 
-/*
- * Add the text of a request to the hash.  In the encoding UTF8, it is the text
- * that the server prints, except that trailing zeros of a fraction are
- * omitted.
- */
+/* Add the text of a request to the hash. */
 static void
 hash_request(pg_cryptohash_ctx *hash, Jsonb *request)
 {

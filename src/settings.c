@@ -1,6 +1,6 @@
 /*
  * settings.c
- *	  The settings.  Functions that need one raise an error until it is set.
+ *	  Settings.  A function that needs one raises an error until it is set.
  *
  * Before the library is loaded, every role can set any idgen.* parameter.
  * When the library then defines the parameter, the server issues a WARNING for
@@ -47,10 +47,7 @@ define_launch_id(void)
 							PGC_SUSET, GUC_ALLOW_IN_PARALLEL, NULL, NULL, NULL);
 }
 
-/*
- * Only the server's configuration can set it.  A value that is set for a
- * database, a role or a session is ignored with a WARNING.
- */
+/* A value set for a database, role or session is ignored with a WARNING. */
 static void
 define_key_file(void)
 {

@@ -154,10 +154,7 @@ try_to_attach_all(void)
 }
 #endif
 
-/*
- * Return the address of a segment in this process.  Raises an error if there
- * is no memory for it.
- */
+/* Return the address of a segment.  A lack of memory is an error. */
 void *
 shared_segment(SharedSegment *segment)
 {

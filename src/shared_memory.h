@@ -14,8 +14,7 @@ typedef struct SharedSegment
 
 	/* must not raise an error */
 	void		(*init) (void *address, const uint8 *random);
-	void	   *address;		/* NULL until this process or the postmaster
-								 * has attached it */
+	void	   *address;		/* NULL until it is attached */
 } SharedSegment;
 
 extern void shared_memory_init(SharedSegment *const *list, int count);

@@ -19,10 +19,7 @@
 /* one minute */
 const ShortPrefix short_prefix_default = {60000, DEFAULT_PREFIX_BYTES * BITS_PER_BYTE};
 
-/*
- * Return the length of a period in milliseconds.  Raises 22023 unless it is a
- * positive whole number of milliseconds and at most 1000 years.
- */
+/* Return a period in milliseconds, after checking its length (22023). */
 int64
 short_prefix_period_ms(const Interval *period)
 {
@@ -67,10 +64,7 @@ short_prefix_arguments(FunctionCallInfo fcinfo, int period_argno, int bytes_argn
 							 PG_GETARG_INT32(bytes_argno));
 }
 
-/*
- * Return the number of the period that contains a timestamp.  It is negative
- * before the Unix epoch.
- */
+/* Return the number of the period that contains a timestamp. */
 int64
 short_prefix_period_number(const ShortPrefix *prefix, TimestampTz instant)
 {

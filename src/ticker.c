@@ -57,10 +57,7 @@
 #define RESERVED			10
 #define WAIT_MS_MAX			INT64CONST(100) /* then the clock is read again */
 
-/*
- * A high-water mark has 63 bits: Unix seconds, which suffice until the year
- * 3058, and a signature
- */
+/* High-water marks have 63 bits: Unix seconds (until 3058) and a signature */
 #define SIGNATURE_BITS		28
 #define SIGNATURE_MASK		((UINT64CONST(1) << SIGNATURE_BITS) - 1)
 #define SECOND_MAX			((UINT64CONST(1) << (63 - SIGNATURE_BITS)) - 1)
@@ -101,10 +98,7 @@ forget_sequence(Datum arg pg_attribute_unused(), Oid relation)
 	}
 }
 
-/*
- * After DDL on a schema, or its rollback, make the next calls read all
- * sequences again: another schema may now be named idgen.
- */
+/* After DDL on a schema, another schema may be named idgen. */
 static void
 forget_sequences(Datum arg, SysCacheIdentifier cache pg_attribute_unused(), uint32 hash pg_attribute_unused())
 {
@@ -133,9 +127,7 @@ ticker_index(const TickerLayout *layout)
 static inline uint64
 values_of_seconds(const TickerLayout *layout, uint64 seconds)
 {
-	/*
-	 * avoid the division if possible: it costs as much as the rest of a call
-	 */
+	/* the division costs as much as the rest of a call */
 	uint64		ticks = layout->ms_per_tick == 1 ? MS_PER_SECOND : MS_PER_SECOND / layout->ms_per_tick;
 
 	return seconds * ticks << layout->counter_bits;
@@ -149,8 +141,8 @@ second_of_value(const TickerLayout *layout, uint64 value)
 }
 
 /*
- * Return the value of the present time.  Its counter is 0, unless the layout
- * stores the elapsed fraction of the tick there.
+ * Return the value for the current time.  Its counter is 0, unless the layout
+ * stores the fraction of the tick there.
  */
 static inline uint64
 present_value(const TickerLayout *layout)
@@ -234,8 +226,6 @@ is_half_used(uint64 mark, uint64 second)
  * half of RESERVED, and that the ticker is ahead of any mark of another
  * writer.  Returns the value at which this function must be called again.
  * Must run with the privileges of a superuser.
- *
- * A sequence without a value, such as a new one, has no high-water mark.
  */
 static uint64
 reserve_values(const TickerLayout *layout, Oid sequence)
@@ -302,10 +292,7 @@ look_at_sequence(const TickerLayout *layout)
 	 */
 	(void) SearchSysCacheExists1(SEQRELID, ObjectIdGetDatum(sequence));
 
-	/*
-	 * let in one session at a time; the server takes no locks of this kind on
-	 * relations
-	 */
+	/* let in one session at a time: the server itself takes no such locks */
 	LockDatabaseObject(RelationRelationId, sequence, 0, ExclusiveLock);
 	result = reserve_values(layout, sequence);
 	UnlockDatabaseObject(RelationRelationId, sequence, 0, ExclusiveLock);

@@ -24,8 +24,7 @@ typedef enum TickerNumber
  */
 typedef struct TickerLayout
 {
-	const char *name;			/* of the SQL function; its sequence is
-								 * idgen.NAME_mark */
+	const char *name;			/* of the SQL function */
 	TickerNumber number;
 	int			counter_bits;
 	int			min_counter;	/* 0 or 1 */

@@ -5,9 +5,8 @@
  * An identifier of RFC 9562 (section 4) consists, from the high to the low
  * bits, of 48 bits, 4 bits of version, 12 bits, 2 bits of variant and 62 bits.
  * A scheme defines the 48 + 12 bits, called "high" here, and the 62 bits,
- * called "low".  Only this file knows the positions of these bits.  The fields
- * of a scheme, within them or within the 128 bits, are defined in the file of
- * the scheme.
+ * called "low".  Only this file knows the positions of these bits.  The file
+ * of each scheme defines the scheme's own fields.
  */
 #ifndef IDGEN_UUID_BITS_H
 #define IDGEN_UUID_BITS_H

@@ -9,11 +9,7 @@
 
 #include "arguments.h"
 
-/*
- * uuid_v5(namespace uuid, name text) returns uuid
- *	RFC 9562 section 5.5.  The name is hashed in UTF-8, regardless of the
- *	server encoding.
- */
+/* uuid_v5(namespace uuid, name text) returns uuid (RFC 9562 section 5.5) */
 PG_FUNCTION_INFO_V1(idgen_uuid_v5);
 Datum
 idgen_uuid_v5(PG_FUNCTION_ARGS)

@@ -14,11 +14,7 @@ static const TickerLayout uuid_v7_ordered_layout = {
 	.counter_is_fraction = true
 };
 
-/*
- * Return the next reading of a clock that must increase strictly: "now", or
- * the last reading plus one, whichever is greater.  A reading of more than 60
- * bits is an error (22008).
- */
+/* Return "now" or the last reading plus one, whichever is greater. */
 static inline uint64
 next_reading(uint64 *last, uint64 now)
 {
@@ -70,8 +66,7 @@ idgen_uuid_v7_ordered(PG_FUNCTION_ARGS pg_attribute_unused())
 
 /*
  * Return the smallest UUID of this version in the millisecond of a timestamp.
- * A timestamp before the first millisecond, such as -infinity, is treated as
- * the first millisecond.  For a timestamp after the last millisecond, returns
+ * Before the first millisecond, it is that of the first; after the last, it is
  * the Max UUID (RFC 9562 section 5.10).
  */
 static Datum
@@ -120,10 +115,7 @@ gregorian_uuid(int version, uint64 high)
 	return uuid_datum(version, high, entropy_bits(UUID_LOW_BITS) | UUID_NODE_MULTICAST);
 }
 
-/*
- * uuid_v1(clock timestamptz DEFAULT NULL) returns uuid
- *	The timestamp begins with its low bits (RFC 9562 section 5.1).
- */
+/* uuid_v1(clock timestamptz DEFAULT NULL) returns uuid (RFC 9562 section 5.1) */
 PG_FUNCTION_INFO_V1(idgen_uuid_v1);
 Datum
 idgen_uuid_v1(PG_FUNCTION_ARGS)
@@ -131,11 +123,7 @@ idgen_uuid_v1(PG_FUNCTION_ARGS)
 	return gregorian_uuid(1, uuid_v1_high(gregorian_ticks(fcinfo)));
 }
 
-/*
- * uuid_v6(clock timestamptz DEFAULT NULL) returns uuid
- *	Like version 1, but the timestamp begins with its high bits (RFC 9562
- *	section 5.6).
- */
+/* uuid_v6(clock timestamptz DEFAULT NULL) returns uuid (RFC 9562 section 5.6) */
 PG_FUNCTION_INFO_V1(idgen_uuid_v6);
 Datum
 idgen_uuid_v6(PG_FUNCTION_ARGS)

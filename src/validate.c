@@ -25,7 +25,6 @@
 
 #define TOLERANCES	(1 << TOLERANCE | 1 << PAST_TOLERANCE | 1 << FUTURE_TOLERANCE)
 
-/* The following functions return an instant, and the period of a rule, as text. */
 static char *
 instant_text(TimestampTz instant)
 {
@@ -42,10 +41,9 @@ period_text(const Rule *rule)
 
 /*
  * Raise 22023 if, for some clock, the window could contain every prefix.  A
- * window of the length of n periods can begin and end within a period, so it
- * can intersect n + 1 periods.  With n = cycle - 2, at least one prefix is
- * always rejected.  The width is rounded up to whole periods.  It is computed
- * in unsigned numbers, because two tolerances of almost 2^63 us add up to less
+ * window of the length of n periods can intersect n + 1 periods.  With n =
+ * cycle - 2, at least one prefix is always rejected.  The width is computed in
+ * unsigned numbers, because two tolerances of almost 2^63 us add up to less
  * than 2^64.
  */
 static void
@@ -93,7 +91,7 @@ ms_are_in_window(const Rule *rule pg_attribute_unused(), const pg_uuid_t *id, co
 	return ms >= clock_unix_ms(window->first) && ms <= clock_unix_ms(window->last);
 }
 
-/* Does a period that the window intersects have the prefix of the identifier? */
+/* Does a period that the window intersects have the identifier's prefix? */
 static bool
 prefix_is_in_window(const Rule *rule, const pg_uuid_t *id, const Window *window)
 {
@@ -106,10 +104,9 @@ prefix_is_in_window(const Rule *rule, const pg_uuid_t *id, const Window *window)
 }
 
 /*
- * Does a twelfth that the window intersects have the prefix of the identifier
- * under one of the rule's keys?  A key that does not exist is an error (42704)
- * even if it is not needed, so that the error does not depend on the
- * identifier.
+ * With one of the rule's keys, does a twelfth that the window intersects have
+ * the identifier's prefix?  A key that does not exist is an error (42704) even
+ * if it is not needed, so that the error does not depend on the identifier.
  */
 static bool
 hash_is_in_window(const Rule *rule, const pg_uuid_t *id, const Window *window)
@@ -202,10 +199,7 @@ const Scheme hmac_comb_scheme = {
 	require_few_periods, hash_is_in_window, describe_hash, advise_key
 };
 
-/*
- * Return the scheme with this name, which is an argument of check_recent_id().
- * Raises 42704 if there is none.
- */
+/* Return the scheme with this name.  Raises 42704 if there is none. */
 const Scheme *
 scheme_by_name(const char *name)
 {
@@ -222,11 +216,7 @@ scheme_by_name(const char *name)
 			 errhint("Supported schemes are short_comb, comb and uuid_v7.")));
 }
 
-/*
- * Set the area, which is in UTF-8, and the names of the keys, which are given
- * as a list separated by white space.  Raises 22023 if the list is empty or
- * too long.
- */
+/* Set the area (in UTF-8) and the keys (a list separated by white space). */
 void
 rule_set_keys(Rule *rule, const text *area, const text *key_names)
 {
@@ -250,11 +240,7 @@ rule_set_keys(Rule *rule, const text *area, const text *key_names)
 				 errmsg("key_name must contain the name of a key")));
 }
 
-/*
- * Make a rule and check it.  The tolerance applies to both sides of the clock;
- * the past and the future tolerance, if not NULL, each override it on one
- * side.
- */
+/* Make a rule.  If not NULL, "past" and "future" override the tolerance. */
 Rule
 rule_make(const Scheme *scheme, ShortPrefix prefix, const Interval *tolerance,
 		  const Interval *past, const Interval *future)
@@ -269,10 +255,7 @@ rule_make(const Scheme *scheme, ShortPrefix prefix, const Interval *tolerance,
 	return rule;
 }
 
-/*
- * Return the first and the last instant that a rule accepts at this time.
- * Raises 22008 if either is out of range.
- */
+/* Return the window of a rule at this time.  Raises 22008 if out of range. */
 Window
 rule_window(const Rule *rule, TimestampTz clock)
 {
@@ -434,10 +417,7 @@ idgen_is_recent_hmac_comb(PG_FUNCTION_ARGS)
 	return is_recent(fcinfo, &hmac_comb_scheme);
 }
 
-/*
- * check_recent_short_comb(), check_recent_comb() and check_recent_uuid_v7() have
- * the arguments of is_recent_...(), and return the identifier or raise 23514.
- */
+/* check_recent_...() returns the identifier or raises 23514. */
 PG_FUNCTION_INFO_V1(idgen_check_recent_short_comb);
 Datum
 idgen_check_recent_short_comb(PG_FUNCTION_ARGS)

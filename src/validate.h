@@ -1,7 +1,6 @@
 /*
  * validate.h
- *	  Rules for identifiers that clients generate: a scheme, and a window of
- *	  time around a clock.
+ *	  Rules for identifiers that clients generate.
  */
 #ifndef IDGEN_VALIDATE_H
 #define IDGEN_VALIDATE_H
@@ -10,10 +9,7 @@
 
 #include "short_prefix.h"
 
-/*
- * The maximum number of keys of a check, which accepts several keys while one
- * replaces another.  Each key has its own KeyedArea.
- */
+/* A check accepts several keys while one replaces another. */
 #define MAX_RULE_KEYS	8
 
 /* The requirements of a check, except for the clock. */
@@ -22,8 +18,7 @@ typedef struct Rule
 	const struct Scheme *scheme;
 	ShortPrefix prefix;			/* only the period, for hmac_comb() */
 	int			keys;			/* for hmac_comb() */
-	const text *key_names[MAX_RULE_KEYS];	/* each is accepted; messages name
-											 * the first */
+	const text *key_names[MAX_RULE_KEYS];	/* messages name the first */
 	const text *area;			/* in UTF-8 */
 	int64		past_us;		/* from the start of the window to the clock */
 	int64		future_us;		/* from the clock to the end of the window */
@@ -57,8 +52,7 @@ typedef struct Scheme
 	const char *noun;			/* for messages */
 	int			version;
 	int			arguments;
-	void		(*require_width) (const Rule *rule);	/* of the window, or
-														 * NULL */
+	void		(*require_width) (const Rule *rule);	/* can be NULL */
 	bool		(*is_in_window) (const Rule *rule, const pg_uuid_t *id, const Window *window);
 	/* these return sentences for the DETAIL and the HINT */
 	char	   *(*describe) (const Rule *rule, const pg_uuid_t *id, const Window *window);

@@ -65,10 +65,9 @@ static const char *const placement_names[] = {
 };
 
 /*
- * The caller must be a member of pg_stat_scan_tables, or must have SELECT on
- * the table or on all key columns, without a policy that hides rows.  SELECT
- * on the key columns is not sufficient if the index has expressions or a
- * predicate.
+ * Check that the caller is a member of pg_stat_scan_tables, or has SELECT on
+ * the table or on all key columns and no policy hides rows.  SELECT on the key
+ * columns is not sufficient if the index has expressions or a predicate.
  */
 static void
 require_rights(Relation table, Relation index)

@@ -20,8 +20,8 @@
 #include "advisor.h"
 
 /*
- * Sizes of the WAL records of an insert, without its tuple, and of a split,
- * without the tuples that it moves
+ * Sizes of WAL records: of an insert without its tuple, and of a split without
+ * the tuples that it moves
  */
 #define INSERT_BYTES		48
 #define SPLIT_BYTES			104
@@ -54,7 +54,7 @@ typedef struct KeyModel
 
 	/* the index */
 	double		older_rows;		/* with one prefix, from previous cycles */
-	double		near_rows;		/* rows among which the first are inserted */
+	double		near_rows;		/* the first new rows go among these */
 	bool		at_end;			/* are the new keys the greatest? */
 	double		kept;			/* fill of a leaf after splits, 0 to 1 */
 	double		moved;			/* fraction of its rows that a split moves */
@@ -90,7 +90,7 @@ kind_argument(const char *name)
 			 errhint("The kinds are random, ordered, short_comb and keyed_comb.")));
 }
 
-/* Read the arguments of COMBs with periods, which other kinds of keys ignore. */
+/* Read the arguments that apply only to COMBs with periods. */
 static void
 read_period(FunctionCallInfo fcinfo, KeyModel *model)
 {
@@ -215,7 +215,7 @@ images_among(const KeyModel *model, double near_inserts, double later_rows)
 /*
  * The keys of a period are inserted among older keys with the same prefix.
  * These are the keys of the period that were inserted before the checkpoint,
- * except for the last leaf, and the keys of previous cycles.
+ * except for those on the last leaf, and the keys of previous cycles.
  */
 static double
 short_comb_images(KeyModel *model)
@@ -230,9 +230,9 @@ short_comb_images(KeyModel *model)
 
 /*
  * The model assumes that, at the checkpoint, the present twelfth of a period
- * has half of its rows, or half a run.  Each other twelfth begins on a random
- * leaf of its period, and half of the rows of the period are older than the
- * checkpoint.  Each period begins on a random leaf of the index.
+ * has half of its rows, or half a run.  Each of the other twelfths begins on a
+ * random leaf of its period, and half of the rows of the period are older than
+ * the checkpoint.  Each period begins on a random leaf of the index.
  */
 static double
 keyed_comb_images(const KeyModel *model)

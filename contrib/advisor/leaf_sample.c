@@ -2,8 +2,8 @@
  * leaf_sample.c
  *	  A sample of the leaf pages of a B-tree index.
  *
- * Pages are read in equal steps over the whole file.  Each page is locked in
- * share mode while it is copied.  An index of at most SAMPLED_PAGES pages is
+ * Pages are read at equal intervals over the whole file.  Each page is locked
+ * in share mode while it is copied.  An index of at most SAMPLED_PAGES pages is
  * read entirely.
  */
 #include "postgres.h"
@@ -153,8 +153,8 @@ rebuilt_size(Relation index, const LeafSample *sample)
 }
 
 /*
- * Read pages of the index in equal steps, beginning with a random page of the
- * first step.  Block 0 is the metapage.
+ * Read pages of the index at equal intervals, beginning with a random page of
+ * the first interval.  Block 0 is the metapage.
  */
 LeafSample
 sample_leaves(Relation index)
@@ -174,7 +174,7 @@ sample_leaves(Relation index)
 	if (type != UUIDOID && type != TEXTOID && type != VARCHAROID && type != BPCHAROID)
 		sample.uuid_version = NO_UUID;
 
-	/* read the metapage, so that an empty index raises the same errors */
+	/* read the metapage, so that an empty index is checked, too */
 	if (blocks > 0)
 		copy_page(index, BTREE_METAPAGE, strategy, page);
 

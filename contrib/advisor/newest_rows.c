@@ -14,8 +14,8 @@
  * rolled back.  The leaf page of a row is found by a descent through copies of
  * the inner pages.
  *
- * The number of pages read is limited.  If the limit is reached, only the
- * newest of these rows are located.
+ * The number of pages read is limited.  If the limit is reached, the oldest
+ * of the newest rows are not located.
  */
 #include "postgres.h"
 
@@ -104,7 +104,7 @@ typedef struct NewRows
 	double		per_sampled;	/* rows that a sampled row represents */
 } NewRows;
 
-/* Return the index tuple of a row, or NULL if its key is long, compressed, or stored elsewhere. */
+/* Return a row's index tuple, or NULL if its key is long, compressed or stored out of line. */
 static IndexTuple
 index_tuple_of(Relation index, Relation table, HeapTuple row)
 {
@@ -177,7 +177,7 @@ collect_rows(Relation index, Relation table, BlockNumber block, bool is_sampled,
 	}
 }
 
-/* Sort the youngest rows first, and rows of the same transaction from the end of the table. */
+/* Order rows by age, youngest first; within a transaction, from the end of the table. */
 static int
 compare_ages(const void *one, const void *other)
 {
@@ -209,7 +209,7 @@ find_new_rows(Relation index, Relation table, int limit)
 		collect_rows(index, table, (uint64) rest * i / pages, rest > SAMPLED_BLOCKS, strategy, &rows);
 	FreeAccessStrategy(strategy);
 
-	/* ages count from the next transaction, which is younger than all rows */
+	/* ages are relative to the next transaction id, which is the newest */
 	next = ReadNextTransactionId();
 	for (int i = 0; i < rows.count; i++)
 		rows.rows[i].age = next - rows.rows[i].age;
@@ -263,9 +263,9 @@ sort_by_leaf(const NewRows *rows, int count)
 }
 
 /*
- * Return the number of groups of the newest rows' leaf pages.  Leaf pages that
- * are at most the given distance apart are in the same group.  If the distance
- * is 0, each leaf page is a group.
+ * Group the leaf pages of the newest rows, and return the number of groups.
+ * Leaf pages that are at most the given distance apart are in the same group.
+ * If the distance is 0, each leaf page is a group.
  */
 static int
 count_leaves(const NewRows *rows, int count, int distance)
@@ -349,7 +349,7 @@ measure_leaves(const NewRows *rows, IndexPages *pages, NewestRows *newest)
 /*
  * Determine the placement of the newest rows.  If they were at random places,
  * n rows would be on a fraction 1 - exp(-n / leaf_pages) of all leaf pages.
- * The placement depends on how many leaf pages they are on, relative to that
+ * The placement depends on the number of their leaf pages, relative to that
  * expectation, and on whether the leaf pages ascend or descend with the age of
  * the rows.  Keys that ascend between older keys are on more leaf pages than
  * they fill, and their placement is not called ordered.
@@ -392,7 +392,7 @@ place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,
 	}
 	if (share >= SCATTERED_SHARE)
 		return PLACEMENT_SCATTERED;
-	/* the few located rows are on too many leaf pages for their number */
+	/* a sample of the new rows is on relatively many leaf pages */
 	if (sampled > FILLING_SHARE * count)
 		return PLACEMENT_UNKNOWN;
 	return share < LOCAL_SHARE ? PLACEMENT_LOCAL : PLACEMENT_MIXED;
@@ -434,7 +434,7 @@ expected_images(const NewRows *rows, const NewestRows *newest, const LeafSample 
 
 /*
  * Are the key columns compared only by built-in code, and is every sequence of
- * bytes a value of their types?  This is not so for arrays, composite types
+ * bytes a value of their types?  This is not true of arrays, composite types
  * and ranges: they are compared by the functions of their elements, and
  * check_page() does not check their structure.
  */

@@ -3,8 +3,8 @@
  *	  Copies of pages, and searches in them.
  *
  * Without checksums, the server detects a damaged page only by its header, and
- * queries follow even damaged line pointers.  The report must not crash the
- * server, because it reads pages that no query needs to read.  Therefore, like
+ * queries follow even damaged line pointers.  The report reads pages that no
+ * query needs to read, and must not crash the server.  Therefore, like
  * amcheck, it checks that the tuples of a copy lie within the page, and that
  * their values lie within the tuples.
  */
@@ -110,8 +110,8 @@ is_row(Relation table, HeapTupleHeader row, Size size)
 }
 
 /*
- * Raise an error if the page is damaged.  The metapage has no items, and those
- * of a deleted page are not read.
+ * Raise an error if the page is damaged.  The metapage has no items, and the
+ * items of a deleted page are not read.
  */
 static void
 check_page(Relation relation, BlockNumber block, Page page)
