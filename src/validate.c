@@ -2,9 +2,9 @@
  * validate.c
  *	  Checking the time of identifiers that clients generate.
  *
- * These functions check whether an identifier's time lies in a window around a
- * clock.  The clock is that of the server, or a time that was recorded with a
- * batch that arrives late.  is_recent_...() returns the result of the check;
+ * These functions check whether an identifier's time lies in a window around
+ * the current time, or around a time that was recorded with a batch that
+ * arrives late.  is_recent_...() returns the result of the check;
  * check_recent_...() returns the identifier or raises 23514.  The triggers of
  * check_recent_id.c perform the same checks.
  *

@@ -130,7 +130,7 @@ my $trigger = q{CREATE TRIGGER check_id BEFORE INSERT OR UPDATE OF id ON %s FOR 
 sub trigger_on { my ($table, $more) = @_; return sprintf $trigger, $table, $more // '' }
 outcome('CREATE TABLE orders (id uuid PRIMARY KEY, n int); GRANT TRIGGER, INSERT, SELECT ON orders TO evil;
 	GRANT INSERT, UPDATE, SELECT ON orders TO app', user => 'owner');
-# t/041_search_path.pl and t/053_granted_keys.pl test functions without EXECUTE.
+# t/041_search_path.pl and t/053_granted_keys.pl test calls without the EXECUTE privilege.
 is(outcome($_->[0], user => 'evil'), '42501', $_->[1]) for (
 	[ 'CREATE TABLE mine (id uuid); ' . trigger_on('mine'), 'a trigger on an own table' ],
 	[ 'CREATE TEMP TABLE mine (id uuid); ' . trigger_on('mine'), 'on a temporary table' ],

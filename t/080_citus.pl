@@ -178,8 +178,8 @@ sub check_commands
 	ask($executing[0], 'SELECT idgen.trim_creations(0)', $database);
 }
 
-# Nine sessions on all nodes send each command at the same time, and send it again after an error. During every tenth
-# command, a worker crashes and restarts.
+# Nine sessions, spread over all nodes, send each command at the same time, and send it again after an error. During
+# every tenth command, a worker crashes and restarts.
 sub create_concurrently
 {
 	my ($database, $commands) = @_;

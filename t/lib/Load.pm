@@ -137,7 +137,7 @@ sub _new_lines
 	return @lines;
 }
 
-# Return the number of rows that each client of a kind has received.
+# Return the number of rows that each client of the given kind has received.
 sub rows
 {
 	my ($self, $kind) = @_;
@@ -192,7 +192,7 @@ sub finish
 	  or die 'the sessions do not end';
 }
 
-# Return the rows that each client of a kind received in a phase, as lists of lines.
+# Return the rows that each client of the given kind received in the given phase, as a list of lines for each client.
 sub _outputs
 {
 	my ($self, $kind, $phase) = @_;
