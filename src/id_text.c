@@ -19,8 +19,8 @@
 #include "id_text.h"
 
 /*
- * Get argument 0 as text to parse.  Messages refer to it as a "noun".  If the
- * length in bytes implies that there are more than max_characters, raises
+ * Get argument 0 as text to parse.  Messages use "noun" to refer to it.  If
+ * the length in bytes implies that there are more than max_characters, raises
  * 22P02 without detoasting the text.
  */
 IdText

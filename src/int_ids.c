@@ -27,9 +27,9 @@
 #define DEFAULT_EPOCH_MS	(DEFAULT_EPOCH / US_PER_MS + UNIX_EPOCH_DAYS * MS_PER_DAY)
 
 /*
- * The time in an identifier of trace_id() repeats after 388 days.  It is read
- * as the latest time that is at most this far ahead of the clock.  ticker.c
- * allows identifiers to be that far ahead.
+ * The time field of trace_id() repeats after 388 days.  It is read as the
+ * latest time that is at most this far ahead of the clock.  ticker.c allows
+ * identifiers to be that far ahead.
  */
 #define TRACE_ID_AHEAD		SECS_PER_DAY
 
@@ -56,7 +56,7 @@ static const IntIdLayout js_id_layout = {
 	.tick_bits = 32,.node_bits = 5,.default_epoch = DEFAULT_EPOCH_MS / MS_PER_SECOND
 };
 
-/* The greatest number that has the given number of bits. */
+/* Return the greatest number that has the given number of bits. */
 static inline int64
 max_of_bits(int bits)
 {
@@ -213,9 +213,9 @@ int_id_part(FunctionCallInfo fcinfo, const IntIdLayout *layout,
 }
 
 /*
- * Return the lower bound for identifiers of the timestamp in argument 0, given
- * the epoch in argument 1.  The bound is 0 before the epoch, and the greatest
- * identifier after the last tick.
+ * Return the lower bound for identifiers with the timestamp in argument 0,
+ * given the epoch in argument 1.  The bound is 0 before the epoch, and the
+ * greatest identifier after the last tick.
  */
 static Datum
 int_id_floor(FunctionCallInfo fcinfo, const IntIdLayout *layout)
@@ -267,9 +267,9 @@ idgen_snowflake_counter(PG_FUNCTION_ARGS)
 
 /*
  * snowflake_floor(instant timestamptz, epoch timestamptz DEFAULT ...) returns bigint
- *	Returns the smallest value of the millisecond, over all nodes.  For the
- *	first millisecond of the epoch, that is 0, although the smallest valid
- *	identifier is 1.
+ *	Returns the smallest value of the millisecond, across all nodes.  For the
+ *	first millisecond after the epoch, the result is 0, although the smallest
+ *	valid identifier is 1.
  */
 PG_FUNCTION_INFO_V1(idgen_snowflake_floor);
 Datum

@@ -10,7 +10,7 @@
 #include "kept_statement.h"
 
 /*
- * Has a rule DO INSTEAD NOTHING removed the statement?  The empty plan depends
+ * Has a DO INSTEAD NOTHING rule removed the statement?  The empty plan depends
  * on no table, so dropping the rule does not invalidate it.
  */
 static bool

@@ -41,8 +41,8 @@ push_jsonb_value(JsonbInState *state, JsonbIteratorToken token, JsonbValue *valu
 #define HASHED_AT_ONCE 8192		/* bytes */
 
 /*
- * Maximum number of digits of a number on each side of the decimal point.  A
- * few bytes of JSON can denote a number of more than 100,000 digits.
+ * Maximum number of digits on each side of a number's decimal point.  A few
+ * bytes of JSON can denote a number with more than 100,000 digits.
  */
 #define MAX_DIGITS		1000
 

@@ -121,7 +121,7 @@ try_to_attach_all(void)
 
 #define attach(segment)		attach_in_main_memory(segment)
 
-/* Attach to the segments, or create them.  A lack of memory is not an error. */
+/* Attach to the segments, or create them.  Running out of memory is not an error. */
 static void
 try_to_attach_all(void)
 {
@@ -154,7 +154,7 @@ try_to_attach_all(void)
 }
 #endif
 
-/* Return the address of a segment.  A lack of memory is an error. */
+/* Return the address of a segment.  Running out of memory is an error. */
 void *
 shared_segment(SharedSegment *segment)
 {

@@ -41,8 +41,8 @@ period_text(const Rule *rule)
 
 /*
  * Raise 22023 if, for some clock, the window could contain every prefix.  A
- * window of the length of n periods can intersect n + 1 periods.  With n =
- * cycle - 2, at least one prefix is always rejected.  The width is computed in
+ * window that is n periods long can intersect n + 1 periods.  With n = cycle -
+ * 2, at least one prefix is always rejected.  The width is computed in
  * unsigned numbers, because two tolerances of almost 2^63 us add up to less
  * than 2^64.
  */
@@ -255,7 +255,7 @@ rule_make(const Scheme *scheme, ShortPrefix prefix, const Interval *tolerance,
 	return rule;
 }
 
-/* Return the window of a rule at this time.  Raises 22008 if out of range. */
+/* Return a rule's window at this time.  Raises 22008 if out of range. */
 Window
 rule_window(const Rule *rule, TimestampTz clock)
 {
@@ -384,8 +384,8 @@ check_recent(FunctionCallInfo fcinfo, const Scheme *scheme)
 /*
  * is_recent_short_comb(id uuid, ...), is_recent_comb(id uuid, ...) and
  * is_recent_uuid_v7(id uuid, ...) return boolean
- *	Does the identifier have the version of the scheme, and is its prefix, or
- *	its time in milliseconds, that of an instant from clock - past_tolerance to
+ *	Does the identifier have the version of the scheme, and does its prefix, or
+ *	its time in milliseconds, match an instant from clock - past_tolerance to
  *	clock + future_tolerance?  The second argument of is_recent_hmac_comb() is
  *	the area.
  */
