@@ -27,9 +27,8 @@ sub continues_after_crash
 }
 
 # Run the steps of a scenario in a new database. After each step, and after a crash at the end, the values of both
-# sessions must be greater than all previous values. A step consists of the number of the session, a name if values are
-# to be checked, and a query. The query is VALUES by default. In a query, VALUES stands for a query that fetches some
-# values.
+# sessions must be greater than all previous values. A step consists of a session number, a name if values are to be
+# checked, and a query. The query is VALUES by default. In a query, VALUES stands for a query that fetches some values.
 sub scenario
 {
 	my ($database, @steps) = @_;

@@ -18,7 +18,7 @@ ask('CREATE EXTENSION idgen');
 is(ask(q{SELECT count(DISTINCT substr(idgen.hmac_comb_at('2026-01-01', '', name)::text, 1, 8))
 	FROM unnest('{default,shared}'::text[]) name}), '2', 'the commands of the page make two keys');
 
-# Add lines, or remove the lines of a key.
+# Add lines, or remove a key's lines.
 sub add_to_file { append_to_file($file, $_[0]) }
 sub remove_from_file
 {

@@ -79,7 +79,7 @@ is_deeply([ grep { $tried !~ /\b$_\b/ && !/$others/ } map { $_->{name} }
 		  && $_->{name} ne 'hmac_comb' }
 		@Functions::functions ], [], 'each reader was given identifiers of other schemes');
 
-my $called_early = qr/^is_(?:ulid|object_id)$/;    # They are used for the ranges of texts.
+my $called_early = qr/^is_(?:ulid|object_id)$/;    # The ranges of text identifiers use them.
 for my $script (glob 'idgen--*.sql')
 {
 	my @in_script = grep { !/^internal_|$called_early/ }

@@ -1,7 +1,7 @@
 /*
  * key_cost.c
- *	  A model of the WAL that an insert writes for an index on a given kind of
- *	  key.
+ *	  A model of the amount of WAL that an insert writes for an index with keys
+ *	  of a given kind.
  *
  * The model counts the pages whose first change after a checkpoint writes a
  * full-page image.  docs/performance.md explains the model, and t/003_zoo.pl
@@ -20,13 +20,13 @@
 #include "advisor.h"
 
 /*
- * Sizes of WAL records: of an insert without its tuple, and of a split without
- * the tuples that it moves
+ * Sizes of the WAL records of an insert (without its tuple) and of a split
+ * (without the tuples that it moves)
  */
 #define INSERT_BYTES		48
 #define SPLIT_BYTES			104
 
-/* After this many keys in a twelfth, keyed_comb() generates runs of this many keys */
+/* Length of a run of keyed_comb(), and number of keys in a twelfth before the first run */
 #define RUN_KEYS			8192
 
 typedef enum KeyKind
@@ -54,7 +54,7 @@ typedef struct KeyModel
 
 	/* the index */
 	double		older_rows;		/* with one prefix, from previous cycles */
-	double		near_rows;		/* the first new rows go among these */
+	double		near_rows;		/* the first new rows fall among these */
 	bool		at_end;			/* are the new keys the greatest? */
 	double		kept;			/* fill of a leaf after splits, 0 to 1 */
 	double		moved;			/* fraction of its rows that a split moves */

@@ -64,7 +64,7 @@
  */
 #define SHARE_OF_LEAVES		2
 
-/* Limits between the placements; place() uses them */
+/* Limits between the placements, used by place() */
 #define ORDERED_CORRELATION	0.9
 #define ORDERED_LEAVES		2
 #define LOCAL_SHARE			0.4
@@ -81,7 +81,7 @@
 
 /*
  * If more than this share of the newest rows is on sampled blocks, new rows
- * fill the space of deleted rows.
+ * are assumed to fill the space of deleted rows.
  */
 #define FILLING_SHARE		0.1
 
@@ -352,7 +352,7 @@ measure_leaves(const NewRows *rows, IndexPages *pages, NewestRows *newest)
  * The placement depends on the number of their leaf pages, relative to that
  * expectation, and on whether the leaf pages ascend or descend with the age of
  * the rows.  Keys that ascend between older keys are on more leaf pages than
- * they fill, and their placement is not called ordered.
+ * they fill, and their placement is not considered ordered.
  */
 static Placement
 place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,

@@ -55,7 +55,7 @@ sub start
 sub start_behind { my ($node, $seconds) = @_; return _start_with($node, {}, FAKETIME => "-$seconds") }
 sub start_still { my ($node, $instant) = @_; return _start_with($node, {}, FAKETIME => _still($instant)) }
 
-# Check that the clock of the server is behind by the given number of seconds.
+# Check that the server's clock is behind by the given number of seconds.
 sub check_behind
 {
 	my ($node, $seconds, $name) = @_;

@@ -25,8 +25,8 @@ ask(qq{
 	INSERT INTO v7 SELECT idgen.uuid_v7(), i FROM generate_series(1, $rows / 10) i;
 	CREATE UNLOGGED TABLE unlogged (id uuid PRIMARY KEY)});
 
-# The report reads up to 2,000 of the 11,000 pages of the table with a million rows, and some catalog pages. The first
-# call in a session reads more catalog pages, so call the function on an empty table first.
+# The report reads up to 2,000 of the million-row table's 11,000 pages, and some catalog pages. The first call in a
+# session reads more catalog pages, so call the function on an empty table first.
 my $measure = q{SELECT placement FROM idgen.index_report('v4_pkey')};
 my ($hit, $read) = outcome("SELECT FROM idgen.index_report('unlogged');
 	EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) $measure")
