@@ -413,10 +413,9 @@ check_row(FunctionCallInfo fcinfo, const TriggerFunction *function)
 
 /*
  * check_recent_id() returns trigger
- *	For a trigger BEFORE INSERT OR UPDATE FOR EACH ROW.  The trigger's
- *	arguments are the column, the scheme, and optional name=value arguments,
- *	which correspond to the arguments of check_recent_...() other than the
- *	clock.
+ *	For row-level BEFORE INSERT OR UPDATE triggers.  The trigger's arguments
+ *	are the column, the scheme, and optional name=value arguments, which
+ *	correspond to the arguments of check_recent_...() other than the clock.
  */
 PG_FUNCTION_INFO_V1(idgen_check_recent_id);
 Datum

@@ -3,9 +3,9 @@
  *	  Reading the clock, and converting between units of time.
  *
  * Identifiers contain Unix time in milliseconds (COMB, version 7), in 4096ths
- * of a millisecond (version 7 with a fraction) or in seconds (ObjectId), or
- * 100 ns ticks since the Gregorian reform (versions 1 and 6).  SQL functions
- * use timestamptz and interval.
+ * of a millisecond (version 7 with a fraction) or in seconds (ObjectId), or a
+ * count of 100 ns ticks since the Gregorian reform (versions 1 and 6).  SQL
+ * functions use timestamptz and interval.
  */
 #include "postgres.h"
 

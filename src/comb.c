@@ -3,7 +3,7 @@
  *	  Version 4 UUIDs: random UUIDs and COMBs.
  *
  * A COMB begins with the time in milliseconds.  A short COMB begins with a few
- * bytes that are the same during a period, and that repeat after a cycle of
+ * bytes that stay the same during a period and repeat after a cycle of
  * periods.  With both kinds, new entries are close together in a B-tree.  A
  * short COMB reveals the time of its creation only modulo the cycle.  The
  * suffix forms contain the time in the bytes that SQL Server compares first.
@@ -96,7 +96,7 @@ random_high(uint64 prefix_value, int prefix_bits)
 	return prefix_value << random_bits | entropy_bits(random_bits);
 }
 
-/* Find this backend's run with these arguments, or make a new one with no identifiers left. */
+/* Find this backend's run for these arguments, or make a new one with no identifiers left. */
 static Run *
 find_run(const ShortPrefix *prefix, int32 run_length)
 {
@@ -124,7 +124,7 @@ find_run(const ShortPrefix *prefix, int32 run_length)
 }
 
 /*
- * Get the tag of the next identifier with these arguments.  Returns false if
+ * Get the tag of the next identifier for these arguments.  Returns false if
  * the identifier has no tag.  A new run, with a new random tag, begins if the
  * current one has no identifiers left, or if the prefix has changed.  An
  * adaptive run also ends when the transaction changes.

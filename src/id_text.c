@@ -42,7 +42,7 @@ id_text_argument(FunctionCallInfo fcinfo, const char *noun, int max_characters)
 	};
 }
 
-/* Raise 22P02 with the problem, which is a sentence, as the DETAIL. */
+/* Raise 22P02.  The problem, a full sentence, becomes the DETAIL. */
 void
 id_text_refuse(const IdText *id, const char *problem)
 {

@@ -9,9 +9,9 @@
  * A ticker counts in Unix time.  In identifiers of snowflake() and js_id(),
  * time is counted from an epoch, which is rounded down to a tick.  The epoch
  * is an argument of all functions that generate or read such identifiers or
- * return a bound.  Therefore, no setting changes the meaning of an identifier,
- * and the epoch of one session does not affect the ticker that all sessions
- * share.
+ * return bounds for them.  Therefore, no setting changes the meaning of an
+ * identifier, and the epoch of one session does not affect the ticker that all
+ * sessions share.
  *
  * The functions that read an identifier return NULL for a number that is not a
  * valid identifier.
@@ -120,7 +120,7 @@ require_node(const IntIdLayout *layout)
 	return node_id_setting;
 }
 
-/* Convert a timestamp to Unix time in ticks of the layout, rounded down. */
+/* Convert a timestamp to Unix time in the layout's ticks, rounded down. */
 static inline int64
 unix_ticks(const IntIdLayout *layout, TimestampTz timestamp)
 {

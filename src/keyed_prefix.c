@@ -165,7 +165,7 @@ make_area(KeySource source, const text *key_name, const text *name, int64 period
 {
 	KeyedArea  *made = &areas[next_made];
 
-	/* set the period last: find_area() skips an area that is incomplete */
+	/* set the period last: find_area() skips incomplete areas */
 	memset(made, 0, sizeof(KeyedArea));
 	made->source = source;
 	if (source == KEY_OF_FILE)
@@ -182,9 +182,9 @@ make_area(KeySource source, const text *key_name, const text *name, int64 period
 
 /*
  * Return the cached state for one key, area and period.  It is valid until the
- * next reload of the configuration, after which the name may denote another
- * key.  The area's name is in UTF-8.  key_name is NULL unless the key is in
- * the key file.
+ * next reload of the configuration, after which the name may denote a
+ * different key.  The area's name is in UTF-8.  key_name is NULL unless the
+ * key is in the key file.
  */
 KeyedArea *
 keyed_area(KeySource source, const text *key_name, const text *name, int64 period_ms)

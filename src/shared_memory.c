@@ -5,11 +5,11 @@
  * If the library is in shared_preload_libraries, the segments are created when
  * the server starts, and each backend inherits their addresses.  Otherwise,
  * other roles can use up the memory before the segments are created, and the
- * server version matters:
+ * behavior depends on the server version:
  *
  * - Since version 17, a segment is in dynamic shared memory.  It is created or
- *   attached when it is first needed.  If there is no memory, the next call
- *   tries again.
+ *   attached when it is first needed.  If no memory is available, the next
+ *   call tries again.
  * - Before version 17, a segment is in the server's spare shared memory.  The
  *   lock table can use up that memory, and never returns it.  Therefore, the
  *   first call of any function in a session tries to create or attach all

@@ -52,7 +52,7 @@
 /* The name contains the version of the layout of TickerSegment. */
 #define SEGMENT_NAME		"idgen tickers, layout 2"
 #define DATABASES			64
-/* how far values may be ahead of the clock, and how much time is reserved at once, in seconds */
+/* how far values may be ahead of the clock, and how much time is reserved at once (in seconds) */
 #define AHEAD				SECS_PER_DAY
 #define RESERVED			10
 #define WAIT_MS_MAX			INT64CONST(100) /* then the clock is read again */

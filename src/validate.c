@@ -3,10 +3,10 @@
  *	  Checking the time of identifiers that clients generate.
  *
  * These functions check whether an identifier's time lies in a window around
- * the current time, or around a time that was recorded with a batch that
- * arrives late.  is_recent_...() returns the result of the check;
- * check_recent_...() returns the identifier or raises 23514.  The triggers of
- * check_recent_id.c perform the same checks.
+ * the current time, or around the recorded time of a batch that arrives late.
+ * is_recent_...() returns the result of the check; check_recent_...() returns
+ * the identifier or raises 23514.  The triggers of check_recent_id.c perform
+ * the same checks.
  *
  * The identifiers of hmac_comb() do not contain the time, but a hash of it.
  * No message contains an accepted hash or says which part of a hash is wrong.

@@ -1,6 +1,6 @@
 # Verify that the functions that follow the clock return values greater than all previous ones, and that decimal_id()
 # continues, in several scenarios: the extension is dropped and re-created; the server crashes; its clock is wrong; a
-# database with values far ahead of the clock is copied, or is dumped and restored, even into another database of the
+# database with values far ahead of the clock is copied, or is dumped and restored, even into another database on the
 # same server.
 
 use FakeClock;
@@ -119,7 +119,8 @@ for my $copy ('copy_1025', 'model')
 $clock->run_ahead_by(0);
 
 # --- Imported identifiers ----------------------------------------------------
-# The page's statement raises the mark above these identifiers, and never leaves a mark below the function's own values.
+# The statement in docs/tickers.md raises the mark above these identifiers, and never leaves it below the function's own
+# values.
 ask('CREATE EXTENSION idgen; CREATE TABLE orders (id bigint)');
 set_marks(36_000);
 begin_scenario('a function ten hours ahead of the clock', take('postgres', 1000));

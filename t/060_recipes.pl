@@ -1,6 +1,6 @@
 # Verify that the recipes in docs/recipes.md and docs/migrating.md, and the node numbers in containers in
-# docs/scaling.md, work as the pages say. (t/090_reference.pl pastes the recipes, contrib/clients/t tests lists and
-# drivers, and t/061_partitions.pl tests partitions.)
+# docs/scaling.md, work as described. (t/090_reference.pl pastes the recipes, contrib/clients/t tests lists and drivers,
+# and t/061_partitions.pl tests partitions.)
 
 use Functions;
 use Page;

@@ -1,7 +1,6 @@
-# Verify that "Work outside the database" in docs/recipes.md does what the page says. The tests cover each state, two
-# workers that both believe that they hold the lease, and a load of eight workers, which are killed at each step or
-# continue after another worker has taken over. Each command has one answer, and one effect at a provider that honours
-# keys.
+# Verify that "Work outside the database" in docs/recipes.md works as described. The tests cover each state, two workers
+# that both believe that they hold the lease, and a load of eight workers, which are killed at each step or continue
+# after another worker has taken over. Each command has one answer, and one effect at a provider that honours keys.
 
 use Load;
 use Page;

@@ -187,7 +187,7 @@ fill_leaves(KeyModel *model)
 	}
 }
 
-/* Return the expected number of different pages that are hit by changes at random places. */
+/* Return the expected number of distinct pages that changes at random places affect. */
 double
 distinct_pages(double pages, double changes)
 {

@@ -331,7 +331,7 @@ measure_leaves(const NewRows *rows, IndexPages *pages, NewestRows *newest)
 	{
 		Page		page;
 
-		/* a page has one image, even if several rows are inserted on it */
+		/* a page has one image, even if several rows are inserted into it */
 		if (i > 0 && sorted[i]->leaf == sorted[i - 1]->leaf)
 			continue;
 		page = get_leaf(pages, sorted[i]->leaf);

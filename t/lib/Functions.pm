@@ -29,7 +29,7 @@ my $request = q{'{"a": [1, 2.50, "x", null, true]}'};
 #             ticker: a generator that takes its values from a ticker
 #             reader: any other function that any role may call
 #             creations, prefixes: requires rights on that table
-#             key: a function that uses a key of idgen.key_file, and requires EXECUTE
+#             key: a function that uses a key from idgen.key_file, and requires EXECUTE
 #             trigger: called by the server only (a trigger or planner support function)
 #             advisor: a reader in the extension idgen_advisor
 # attributes  volatility (i, s, v), parallel safety (s, r, u), and "strict" where it applies
