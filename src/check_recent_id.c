@@ -218,7 +218,7 @@ trigger_rule(FunctionCallInfo fcinfo, const TriggerData *data, const TriggerFunc
 	return kept;
 }
 
-/* Find a valid unique index on the column alone that is not deferrable. */
+/* Find a valid, nondeferrable unique index on the column alone. */
 static Oid
 unique_index_on(Relation relation, int attnum)
 {

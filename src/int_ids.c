@@ -22,7 +22,7 @@
 #include "settings.h"
 #include "ticker.h"
 
-/* the default of the argument "epoch", 2020-01-01 00:00:00+00 */
+/* the default for the argument "epoch", 2020-01-01 00:00:00+00 */
 #define DEFAULT_EPOCH		INT64CONST(631152000000000)
 #define DEFAULT_EPOCH_MS	(DEFAULT_EPOCH / US_PER_MS + UNIX_EPOCH_DAYS * MS_PER_DAY)
 
@@ -96,7 +96,7 @@ int_id_is_valid(const IntIdLayout *layout, int64 id)
 		int_id_counter(layout, id) >= layout->ticker.min_counter;
 }
 
-/* Return this server's number, idgen.node_id, after checking it. */
+/* Return this server's node number (idgen.node_id), after checking it. */
 static int
 require_node(const IntIdLayout *layout)
 {

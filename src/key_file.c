@@ -3,10 +3,10 @@
  *	  Named secret keys from the file that idgen.key_file specifies.
  *
  * Each line of the file contains a name, a 32-digit hexadecimal key, and
- * optionally the names of the databases that can use the key.  Sessions in
- * other databases then ignore the line.  A "#" begins a comment.  An unquoted
- * word with "=" after the key is an attribute.  This version supports no
- * attributes; a later version may.
+ * optionally the names of the databases that can use the key.  If databases
+ * are named, sessions in other databases ignore the line.  A "#" begins a
+ * comment.  An unquoted word with "=" after the key is an attribute.  This
+ * version supports no attributes; a later version may.
  *
  * A session reads the file when it first needs a key, and again when it needs
  * one after the server has reloaded its configuration.  (If the reload finds a

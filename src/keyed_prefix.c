@@ -3,7 +3,7 @@
  *	  The prefix of keyed COMBs: a keyed hash of the time.
  *
  * docs/keyed-comb.md defines the prefix.  Its first 24 bits depend on the
- * period, by default an hour, that contains the time.  Its last 8 bits depend
+ * period (by default, an hour) that contains the time.  Its last 8 bits depend
  * on the twelfth of the period.  Each part consists of the first bits of the
  * HMAC-SHA-256 of a text "LEVEL PERIOD NUMBER AREA".  LEVEL is 1 for the
  * period and 2 for the twelfth, PERIOD is the length of the period in
@@ -88,8 +88,8 @@ server_key(bool clock_given)
 }
 
 /*
- * Compute HMAC-SHA-256 with the key of an area.  A key from the key file is
- * looked up each time, so that only key_file.c stores it and can erase it.
+ * Compute HMAC-SHA-256 with an area's key.  A key from the key file is looked
+ * up each time, so that only key_file.c stores it and can erase it.
  */
 static void
 hmac_of_area(const KeyedArea *area, const char *message, uint8 *digest)
@@ -238,7 +238,7 @@ begin_of_part(const KeyedArea *area, int64 number)
 	return -floor_div(-number * area->period_ms, PARTS_OF_PERIOD);
 }
 
-/* Make the twelfth that contains this time the present one.  Returns false if it already is. */
+/* Switch to the twelfth that contains this time.  Returns false if nothing changes. */
 bool
 keyed_area_move_to(KeyedArea *area, int64 unix_ms)
 {
@@ -260,7 +260,7 @@ keyed_area_move_to(KeyedArea *area, int64 unix_ms)
 
 /*
  * Is this the prefix of a twelfth that contains one of these milliseconds?
- * Most prefixes can be rejected by the hashes of the periods alone.
+ * Most prefixes can be rejected by comparing the hashes of the periods alone.
  */
 bool
 keyed_area_has_prefix(KeyedArea *area, uint32 prefix, int64 first_ms, int64 last_ms)

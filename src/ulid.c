@@ -25,7 +25,7 @@ make_ulid(uint64 high, uint64 low)
 	return id_text_make(NULL, &id, &radix_crockford);
 }
 
-/* Return the first half of a ULID of this time, with random bits. */
+/* Return the first half of a ULID for this time, with random bits. */
 static uint64
 random_high(uint64 ms)
 {

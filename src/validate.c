@@ -42,7 +42,7 @@ period_text(const Rule *rule)
 /*
  * Raise 22023 if, for some clock, the window could contain every prefix.  A
  * window that is n periods long can intersect n + 1 periods.  With n = cycle -
- * 2, at least one prefix is always rejected.  The width is computed in
+ * 2, at least one prefix is always rejected.  The width is computed using
  * unsigned numbers, because two tolerances of almost 2^63 us add up to less
  * than 2^64.
  */
@@ -255,7 +255,7 @@ rule_make(const Scheme *scheme, ShortPrefix prefix, const Interval *tolerance,
 	return rule;
 }
 
-/* Return a rule's window at this time.  Raises 22008 if out of range. */
+/* Return a rule's window at the given time.  Raises 22008 if out of range. */
 Window
 rule_window(const Rule *rule, TimestampTz clock)
 {

@@ -1,7 +1,7 @@
 # Verify that all processes of a server generate keyed COMBs with the same prefixes. The prefixes differ between
-# databases and between servers, and change after each start. They also change when the server's clock enters another
-# period or another twelfth of a period. No file contains the secret, which is random even if the first request for
-# random bits fails.
+# databases and between servers, and change after each start. They also change when the server's clock enters a
+# different period or a different twelfth of a period. No file contains the secret, which is random even if the first
+# request for random bits fails.
 
 use FakeClock;
 use FindBin;

@@ -243,7 +243,7 @@ for (map({ [ 'superuser', @$_ ] } @all), map({ [ 'installer', @$_ ] } @all), [ '
 }
 
 # --- Restores by an installer -------------------------------------------------------------------------
-# These restores use the commands of docs/operations.md, and may raise only the errors that the page names.
+# These restores use the commands in docs/operations.md, and may raise only the errors that the page names.
 my $page = Page->new('operations');
 my ($commands, $parallel) = $page->blocks('Backup and restore', 'sh');
 my ($harmless) = $page->prose('Backup and restore') =~ /errors (`.*?) are harmless/;

@@ -54,7 +54,7 @@
 /* At most 1/SHARE_OF_ROWS of all rows, but at least LEAST_ROWS, are considered newest rows. */
 #define SHARE_OF_ROWS		10
 
-/* The bits of an offset number in a path. */
+/* Number of bits for each offset number in a path */
 #define OFFSET_BITS			12
 
 /*

@@ -1,5 +1,5 @@
 # Verify index_report() on a server in use: the privileges that it requires, the number of pages that it reads,
-# cancellation, and the accuracy of its estimates. The test also executes the monitoring queries of docs/operations.md,
+# cancellation, and the accuracy of its estimates. The test also executes the monitoring queries in docs/operations.md,
 # and installs, dumps and restores the extension.
 
 use FindBin;
@@ -176,7 +176,7 @@ $node->pgbench(
 		'020_report@4' => q{SELECT 1 / (placement IS NOT NULL)::int FROM idgen.index_report('busy', 500);}
 	});
 
-# Execute the monitoring queries of docs/operations.md as the role that the page creates.
+# Execute the monitoring queries in docs/operations.md as the role that the page creates.
 ask(q{
 	REVOKE ALL ON SCHEMA public FROM PUBLIC;
 	CREATE SCHEMA hidden;

@@ -279,7 +279,7 @@ sub state_of
 my $state = state_of('old');
 cmp_ok(scalar @$state, '>', 1000, 'the database is in use');
 
-# Use the commands of contrib/portable/README.md.
+# Use the commands in contrib/portable/README.md.
 my ($commands) = Page->new('contrib/portable/README.md')->blocks('Change to the extension', 'sh');
 my ($create, @steps) = split /\n/, $commands;
 create_database('new');

@@ -46,7 +46,7 @@ my $table = q{
 is_deeply(map({ [ split /\n/, ask($table, $_) ] } 'p', 'c'), 'the table is that of the extension');
 
 # --- Hashes of requests -----------------------------------------------------
-# The text is hashed in UTF-8, with the keys in the order of UTF-8.
+# The text is hashed in UTF-8, with the keys in UTF-8 order.
 sub hash_of
 {
 	my ($request, $database) = @_;
