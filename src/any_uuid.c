@@ -40,8 +40,8 @@ read_uuid_text(const char *text, pg_uuid_t *id)
  * is_uuid(id text, version int DEFAULT NULL) returns bool
  *	Is the text a UUID in canonical form, with the RFC's variant and the given
  *	version?  If no version is given, versions 1 to 8, the Nil UUID and the Max
- *	UUID (RFC 9562 sections 5.9 and 5.10) are accepted.  No text raises an
- *	error.
+ *	UUID (RFC 9562 sections 5.9 and 5.10) are accepted.  Invalid text does not
+ *	raise an error.
  */
 PG_FUNCTION_INFO_V1(idgen_is_uuid);
 Datum
@@ -123,7 +123,7 @@ idgen_internal_expect_true(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(request);
 }
 
-/* Return the time in a UUID, or DT_NOBEGIN if its version contains none. */
+/* Return the time in a UUID, or DT_NOBEGIN if its version has no timestamp. */
 static TimestampTz
 read_time(const pg_uuid_t *id)
 {

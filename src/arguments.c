@@ -123,7 +123,7 @@ utf8_text(char *bytes, int *length)
 	return utf8;
 }
 
-/* Convert text in UTF-8, such as an area, to the server's encoding. */
+/* Convert UTF-8 text, such as an area, to the server's encoding. */
 char *
 server_text(const text *utf8)
 {

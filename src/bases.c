@@ -41,7 +41,7 @@ idgen_bigint_to_base(PG_FUNCTION_ARGS)
 											  radix_width(radix) - leading));
 }
 
-/* Parse argument 0 in the base of argument 1.  Raises 22003 on overflow. */
+/* Parse argument 0 in the base that argument 1 specifies.  Raises 22003 on overflow. */
 static pg_uuid_t *
 read_number(FunctionCallInfo fcinfo, bool is_uuid)
 {

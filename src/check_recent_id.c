@@ -77,7 +77,7 @@ read_interval(const char *text)
 												 Int32GetDatum(-1)));
 }
 
-/* Return the number of a column of type uuid that is not generated. */
+/* Return the number of a uuid column.  It must not be a generated column. */
 static int
 uuid_column(Relation relation, const char *column)
 {
@@ -147,7 +147,7 @@ read_argument(const Scheme *scheme, const char *argument, const char **value)
 	return -1;
 }
 
-/* Make a rule from the arguments of a trigger. */
+/* Make a rule from a trigger's arguments. */
 static Rule
 rule_from_trigger(const TriggerFunction *function, const Scheme *scheme, const Trigger *trigger)
 {
@@ -218,7 +218,7 @@ trigger_rule(FunctionCallInfo fcinfo, const TriggerData *data, const TriggerFunc
 	return kept;
 }
 
-/* Find a unique index on the column alone, valid and not deferrable. */
+/* Find a valid, nondeferrable unique index on the column alone. */
 static Oid
 unique_index_on(Relation relation, int attnum)
 {
@@ -300,7 +300,7 @@ row_exists(const Search *search)
 
 /*
  * Does the latest snapshot contain a row with the identifier?  Commands of
- * this transaction with an id of curcid or greater are treated as not yet
+ * this transaction whose id is curcid or greater are treated as not yet
  * executed.
  */
 static bool
@@ -320,7 +320,7 @@ row_is_in_latest_snapshot(const Search *search, CommandId curcid)
  * Would the identifier conflict with a row of the table?
  *
  * Like the unique check itself, this function reads the index regardless of
- * the transaction's snapshot, privileges and row-level security.  It looks up
+ * privileges, row-level security and the transaction's snapshot.  It looks up
  * no function or operator by name, and executes no user-defined code.
  *
  * One search is not enough:
@@ -413,10 +413,9 @@ check_row(FunctionCallInfo fcinfo, const TriggerFunction *function)
 
 /*
  * check_recent_id() returns trigger
- *	For a trigger BEFORE INSERT OR UPDATE FOR EACH ROW.  The trigger's
- *	arguments are the column, the scheme, and optional name=value arguments,
- *	which correspond to the arguments of check_recent_...() other than the
- *	clock.
+ *	For row-level BEFORE INSERT OR UPDATE triggers.  The trigger's arguments
+ *	are the column, the scheme, and optional name=value arguments, which
+ *	correspond to the arguments of check_recent_...() other than the clock.
  */
 PG_FUNCTION_INFO_V1(idgen_check_recent_id);
 Datum

@@ -3,9 +3,9 @@
  *	  Reading the clock, and converting between units of time.
  *
  * Identifiers contain Unix time in milliseconds (COMB, version 7), in 4096ths
- * of a millisecond (version 7 with a fraction) or in seconds (ObjectId), or
- * 100 ns ticks since the Gregorian reform (versions 1 and 6).  SQL functions
- * use timestamptz and interval.
+ * of a millisecond (version 7 with a fraction) or in seconds (ObjectId), or a
+ * count of 100 ns ticks since the Gregorian reform (versions 1 and 6).  SQL
+ * functions use timestamptz and interval.
  */
 #include "postgres.h"
 
@@ -63,21 +63,21 @@ clock_argument_stable(FunctionCallInfo fcinfo, int argno)
 		clock_require_finite(PG_GETARG_TIMESTAMPTZ(argno));
 }
 
-/* Return the Unix milliseconds of any timestamp, rounded down. */
+/* Convert any timestamp to Unix milliseconds, rounded down. */
 int64
 clock_unix_ms(TimestampTz instant)
 {
 	return floor_div(instant, US_PER_MS) + UNIX_EPOCH_DAYS * MS_PER_DAY;
 }
 
-/* Return the Unix seconds of any timestamp, rounded down. */
+/* Convert any timestamp to Unix seconds, rounded down. */
 int64
 clock_unix_seconds(TimestampTz instant)
 {
 	return floor_div(instant, USECS_PER_SEC) + UNIX_EPOCH_DAYS * SECS_PER_DAY;
 }
 
-/* Return "value", after checking that it is between 0 and max (22008). */
+/* Return "value".  Raises 22008 unless it is between 0 and max. */
 static int64
 require_in_field(int64 value, int64 max, TimestampTz instant,
 				 const char *field, const char *first, const char *last)
@@ -104,9 +104,9 @@ clock_unix_ms48(TimestampTz instant)
 }
 
 /*
- * Convert a timestamp to Unix time in 4096ths of a millisecond.  The 60 bits
- * are those of a version 7 UUID: 48 bits of timestamp, followed by 12 bits of
- * fraction in rand_a (RFC 9562 section 6.2, method 3).
+ * Convert a timestamp to Unix time in 4096ths of a millisecond.  The result
+ * has 60 bits, as in a version 7 UUID: a 48-bit timestamp, followed by a
+ * 12-bit fraction in rand_a (RFC 9562 section 6.2, method 3).
  */
 uint64
 clock_unix_submillis(TimestampTz instant)
@@ -172,7 +172,7 @@ clock_wall_unix_seconds(void)
 	return now.tv_sec;
 }
 
-/* Convert a timestamp to 60-bit ticks of 100 ns (RFC 9562 section 5.1). */
+/* Convert a timestamp to a 60-bit count of 100 ns ticks (RFC 9562 section 5.1). */
 uint64
 clock_gregorian_ticks(TimestampTz instant)
 {
@@ -207,7 +207,7 @@ clock_from_unix_ms(int64 unix_ms, TimestampTz *instant)
 		IS_VALID_TIMESTAMP(*instant);
 }
 
-/* Convert Unix milliseconds of 48 bits to timestamptz.  The result is always in range. */
+/* Convert a 48-bit Unix time in milliseconds to timestamptz.  The result is always in range. */
 TimestampTz
 clock_from_unix_ms48(uint64 unix_ms)
 {
@@ -215,7 +215,7 @@ clock_from_unix_ms48(uint64 unix_ms)
 }
 
 /*
- * Convert 60-bit ticks of 100 ns to timestamptz, rounded down to the
+ * Convert a 60-bit count of 100 ns ticks to timestamptz, rounded down to the
  * microsecond.  The result is always in range.
  */
 TimestampTz

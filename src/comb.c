@@ -3,7 +3,7 @@
  *	  Version 4 UUIDs: random UUIDs and COMBs.
  *
  * A COMB begins with the time in milliseconds.  A short COMB begins with a few
- * bytes that are the same during a period, and that repeat after a cycle of
+ * bytes that stay the same during a period and repeat after a cycle of
  * periods.  With both kinds, new entries are close together in a B-tree.  A
  * short COMB reveals the time of its creation only modulo the cycle.  The
  * suffix forms contain the time in the bytes that SQL Server compares first.
@@ -32,8 +32,8 @@
 /*
  * A run is a series of identifiers that share a random tag after their prefix.
  *
- * Random keys with the same prefix are inserted on all index pages of that
- * prefix, and the first insert on each page after a checkpoint logs an image
+ * Random keys with the same prefix are inserted into all index pages of that
+ * prefix, and the first insert into each page after a checkpoint logs an image
  * of the page.  The keys of a run fill one page after another, but they reveal
  * that one session generated them.  Therefore, the keys of single inserts have
  * no tag.
@@ -41,8 +41,8 @@
  * With the default run_length, ADAPTIVE, a backend begins its first run after
  * ADAPTIVE_UNTAGGED identifiers with the same prefix.  Such a run ends after
  * ADAPTIVE_RUN_LENGTH identifiers, or at the end of the transaction.  Both
- * numbers are based on measurements with one INSERT of 50,000 rows into a
- * table with 500,000 rows of the same minute (docs/performance.md).
+ * numbers are based on measurements of a 50,000-row INSERT into a table with
+ * 500,000 rows of the same minute (docs/performance.md).
  *
  * keyed_comb.c implements its own runs.  There, a prefix stands for five
  * minutes of one area, and its keys are on fewer pages, so runs begin later.
@@ -77,7 +77,7 @@ idgen_uuid_v4(PG_FUNCTION_ARGS pg_attribute_unused())
 	return uuid_datum(4, entropy_bits(UUID_HIGH_BITS), entropy_bits(UUID_LOW_BITS));
 }
 
-/* comb(clock timestamptz DEFAULT NULL) returns uuid: 48 bits of Unix milliseconds and 74 random bits */
+/* comb(clock timestamptz DEFAULT NULL) returns uuid: 48-bit Unix milliseconds and 74 random bits */
 PG_FUNCTION_INFO_V1(idgen_comb);
 Datum
 idgen_comb(PG_FUNCTION_ARGS)
@@ -96,7 +96,7 @@ random_high(uint64 prefix_value, int prefix_bits)
 	return prefix_value << random_bits | entropy_bits(random_bits);
 }
 
-/* Find this backend's run with these arguments, or make a new one with no identifiers left. */
+/* Find this backend's run for these arguments, or make a new one with no identifiers left. */
 static Run *
 find_run(const ShortPrefix *prefix, int32 run_length)
 {
@@ -124,7 +124,7 @@ find_run(const ShortPrefix *prefix, int32 run_length)
 }
 
 /*
- * Get the tag of the next identifier with these arguments.  Returns false if
+ * Get the tag of the next identifier for these arguments.  Returns false if
  * the identifier has no tag.  A new run, with a new random tag, begins if the
  * current one has no identifiers left, or if the prefix has changed.  An
  * adaptive run also ends when the transaction changes.
@@ -171,9 +171,9 @@ put_bits(uint64 *number, int shift, int bits, uint64 value)
 
 /*
  * Replace the bits after the prefix with the tag.  After a prefix of four
- * bytes or more, "high" has no room for the whole tag.  The rest of the tag
- * then goes to the first bits of "low", so that the keys of a run are adjacent
- * in the index.
+ * bytes or more, "high" has no room for the whole tag.  The rest of the tag is
+ * then stored in the first bits of "low", so that the keys of a run are
+ * adjacent in the index.
  */
 static void
 put_tag(uint32 tag, int prefix_bits, uint64 *high, uint64 *low)

@@ -7,8 +7,8 @@
  * new entity in the table idgen.creation_identifiers; later calls return the
  * recorded identifier.
  *
- * The table is accessed only through SPI.  Therefore, the caller's privileges,
- * row-level security policies and triggers apply.  The table can have
+ * The table is accessed only through SPI.  Therefore, triggers, row-level
+ * security policies and the caller's privileges apply.  The table can have
  * additional indexes and columns, and it can be distributed.
  */
 #include "postgres.h"
@@ -328,7 +328,7 @@ describe_command(const Creation *creation, const char *name, const char *request
  * Returning the recorded entity would tell the client that its second command
  * was executed.  A unique violation (23505) would not be better, because some
  * libraries treat it as success.  The DETAIL does not contain the hash,
- * because the other request could be guessed from it.
+ * because the recorded request could be guessed from it.
  */
 static void
 require_same_command(Datum command_id, const Creation *recorded,

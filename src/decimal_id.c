@@ -1,6 +1,6 @@
 /*
  * decimal_id.c
- *	  64-bit identifiers in decimal digits: counter, generator and launch.
+ *	  64-bit identifiers with decimal fields: counter, generator and launch.
  *
  * The launch is the number of a deployment of the application.  The
  * administrator sets it on the server (idgen.launch_id).  Servers that

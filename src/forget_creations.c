@@ -215,7 +215,7 @@ idgen_purge_creations(PG_FUNCTION_ARGS)
 	older_than_us = require_duration_us(PG_GETARG_INTERVAL_P(0), "older_than");
 	require_at_least(PG_GETARG_INT64(2), 1, "batch_size");
 
-	/* the servers of a distributed table have other clocks, so avoid now() */
+	/* a distributed table's servers have different clocks, so avoid now() */
 	if (pg_sub_s64_overflow(GetCurrentTransactionStartTimestamp(), older_than_us, &cutoff) ||
 		!IS_VALID_TIMESTAMP(cutoff))
 		cutoff = MIN_TIMESTAMP;

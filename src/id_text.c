@@ -19,8 +19,8 @@
 #include "id_text.h"
 
 /*
- * Get argument 0 as text to parse.  Messages refer to it as a "noun".  If the
- * length in bytes implies that there are more than max_characters, raises
+ * Get argument 0 as text to parse.  Messages use "noun" to refer to it.  If
+ * the length in bytes implies that there are more than max_characters, raises
  * 22P02 without detoasting the text.
  */
 IdText
@@ -42,7 +42,7 @@ id_text_argument(FunctionCallInfo fcinfo, const char *noun, int max_characters)
 	};
 }
 
-/* Raise 22P02 with the problem, which is a sentence, as the DETAIL. */
+/* Raise 22P02.  The problem, a full sentence, becomes the DETAIL. */
 void
 id_text_refuse(const IdText *id, const char *problem)
 {

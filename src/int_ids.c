@@ -9,9 +9,9 @@
  * A ticker counts in Unix time.  In identifiers of snowflake() and js_id(),
  * time is counted from an epoch, which is rounded down to a tick.  The epoch
  * is an argument of all functions that generate or read such identifiers or
- * return a bound.  Therefore, no setting changes the meaning of an identifier,
- * and the epoch of one session does not affect the ticker that all sessions
- * share.
+ * return bounds for them.  Therefore, no setting changes the meaning of an
+ * identifier, and the epoch of one session does not affect the ticker that all
+ * sessions share.
  *
  * The functions that read an identifier return NULL for a number that is not a
  * valid identifier.
@@ -22,14 +22,14 @@
 #include "settings.h"
 #include "ticker.h"
 
-/* the default of the argument "epoch", 2020-01-01 00:00:00+00 */
+/* the default for the argument "epoch", 2020-01-01 00:00:00+00 */
 #define DEFAULT_EPOCH		INT64CONST(631152000000000)
 #define DEFAULT_EPOCH_MS	(DEFAULT_EPOCH / US_PER_MS + UNIX_EPOCH_DAYS * MS_PER_DAY)
 
 /*
- * The time in an identifier of trace_id() repeats after 388 days.  It is read
- * as the latest time that is at most this far ahead of the clock.  ticker.c
- * allows identifiers to be that far ahead.
+ * The time field of trace_id() repeats after 388 days.  It is read as the
+ * latest time that is at most this far ahead of the clock.  ticker.c allows
+ * identifiers to be that far ahead.
  */
 #define TRACE_ID_AHEAD		SECS_PER_DAY
 
@@ -56,7 +56,7 @@ static const IntIdLayout js_id_layout = {
 	.tick_bits = 32,.node_bits = 5,.default_epoch = DEFAULT_EPOCH_MS / MS_PER_SECOND
 };
 
-/* The greatest number that has the given number of bits. */
+/* Return the greatest number that has the given number of bits. */
 static inline int64
 max_of_bits(int bits)
 {
@@ -96,7 +96,7 @@ int_id_is_valid(const IntIdLayout *layout, int64 id)
 		int_id_counter(layout, id) >= layout->ticker.min_counter;
 }
 
-/* Return this server's number, idgen.node_id, after checking it. */
+/* Return this server's node number (idgen.node_id), after checking it. */
 static int
 require_node(const IntIdLayout *layout)
 {
@@ -120,7 +120,7 @@ require_node(const IntIdLayout *layout)
 	return node_id_setting;
 }
 
-/* Convert a timestamp to Unix time in ticks of the layout, rounded down. */
+/* Convert a timestamp to Unix time in the layout's ticks, rounded down. */
 static inline int64
 unix_ticks(const IntIdLayout *layout, TimestampTz timestamp)
 {
@@ -213,9 +213,9 @@ int_id_part(FunctionCallInfo fcinfo, const IntIdLayout *layout,
 }
 
 /*
- * Return the lower bound for identifiers of the timestamp in argument 0, given
- * the epoch in argument 1.  The bound is 0 before the epoch, and the greatest
- * identifier after the last tick.
+ * Return the lower bound for identifiers with the timestamp in argument 0,
+ * given the epoch in argument 1.  The bound is 0 before the epoch, and the
+ * greatest identifier after the last tick.
  */
 static Datum
 int_id_floor(FunctionCallInfo fcinfo, const IntIdLayout *layout)
@@ -267,9 +267,9 @@ idgen_snowflake_counter(PG_FUNCTION_ARGS)
 
 /*
  * snowflake_floor(instant timestamptz, epoch timestamptz DEFAULT ...) returns bigint
- *	Returns the smallest value of the millisecond, over all nodes.  For the
- *	first millisecond of the epoch, that is 0, although the smallest valid
- *	identifier is 1.
+ *	Returns the smallest value of the millisecond, across all nodes.  For the
+ *	first millisecond after the epoch, the result is 0, although the smallest
+ *	valid identifier is 1.
  */
 PG_FUNCTION_INFO_V1(idgen_snowflake_floor);
 Datum

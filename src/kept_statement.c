@@ -10,7 +10,7 @@
 #include "kept_statement.h"
 
 /*
- * Has a rule DO INSTEAD NOTHING removed the statement?  The empty plan depends
+ * Has a DO INSTEAD NOTHING rule removed the statement?  The empty plan depends
  * on no table, so dropping the rule does not invalidate it.
  */
 static bool
@@ -28,7 +28,7 @@ run_statement(KeptStatement *statement, Datum *values, const char *nulls)
 	SPIPlanPtr	plan = statement->plan;
 	int			result;
 
-	/* do not free it: a trigger may call this while the plan is running */
+	/* do not free the plan: it may be running, with this call in a trigger */
 	if (plan != NULL && is_rewritten_away(plan))
 		plan = statement->plan = NULL;
 

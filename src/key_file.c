@@ -2,11 +2,11 @@
  * key_file.c
  *	  Named secret keys from the file that idgen.key_file specifies.
  *
- * Each line of the file contains a name, a key of 32 hexadecimal digits, and
- * optionally the names of the databases that can use the key.  Sessions in
- * other databases then ignore the line.  A "#" begins a comment.  An unquoted
- * word with "=" after the key is an attribute.  This version supports no
- * attributes; a later version may.
+ * Each line of the file contains a name, a 32-digit hexadecimal key, and
+ * optionally the names of the databases that can use the key.  If databases
+ * are named, sessions in other databases ignore the line.  A "#" begins a
+ * comment.  An unquoted word with "=" after the key is an attribute.  This
+ * version supports no attributes; a later version may.
  *
  * A session reads the file when it first needs a key, and again when it needs
  * one after the server has reloaded its configuration.  (If the reload finds a
@@ -17,8 +17,8 @@
  *
  * Keys must not leak.  A message contains no part of a line, except for a key
  * name that the caller has given.  Memory that contained keys is overwritten
- * before it is freed.  The file is read with read(), because a buffer of stdio
- * would keep a copy.
+ * before it is freed.  The file is read with read(), because a stdio buffer
+ * would retain a copy.
  */
 #include "postgres.h"
 
@@ -197,9 +197,9 @@ read_database_name(const char **line, const char **problem)
 }
 
 /*
- * Parse the part of a line after the key, which consists of database names and
- * attributes.  Returns whether this database may use the key.  If there are no
- * names, every database may use it.
+ * Parse the rest of a line after the key: database names and attributes.
+ * Returns whether this database may use the key.  If there are no names, every
+ * database may use it.
  */
 static bool
 is_for_database(const char *line, const char *database, bool *has_attribute,

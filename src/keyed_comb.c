@@ -71,8 +71,8 @@ make_hmac_comb(FunctionCallInfo fcinfo, int area_argno, TimestampTz instant)
 
 /*
  * hmac_comb(area text, key_name text, period interval) returns uuid
- *	No choice of arguments results in the prefix of another time, because the
- *	hashed message contains both the period and its number.
+ *	No choice of arguments results in the prefix of a different time, because
+ *	the hashed message contains both the period and its number.
  */
 PG_FUNCTION_INFO_V1(idgen_hmac_comb);
 Datum

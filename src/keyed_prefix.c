@@ -3,21 +3,21 @@
  *	  The prefix of keyed COMBs: a keyed hash of the time.
  *
  * docs/keyed-comb.md defines the prefix.  Its first 24 bits depend on the
- * period, by default an hour, that contains the time.  Its last 8 bits depend
- * on the twelfth of the period.  Both are the first bits of HMAC-SHA-256 of a
- * text "LEVEL PERIOD NUMBER AREA".  LEVEL is 1 for the period and 2 for the
- * twelfth, PERIOD is the length of the period in milliseconds, and NUMBER is
- * the number of the period or twelfth, counted from the Unix epoch.  In an
- * index, the keys of a period are adjacent, and among them the keys of a
- * twelfth.  The order of the periods is random.
+ * period (by default, an hour) that contains the time.  Its last 8 bits depend
+ * on the twelfth of the period.  Each part consists of the first bits of the
+ * HMAC-SHA-256 of a text "LEVEL PERIOD NUMBER AREA".  LEVEL is 1 for the
+ * period and 2 for the twelfth, PERIOD is the length of the period in
+ * milliseconds, and NUMBER is the number of the period or twelfth, counted
+ * from the Unix epoch.  In an index, the keys of a period are adjacent, and so
+ * are the keys of each twelfth within it.  The order of the periods is random.
  *
- * hmac_comb() uses a key of the key file.  keyed_comb() uses the server's own
- * key.  This is HMAC-SHA-256 of the database's OID, followed by " clock" if a
- * clock is given.  The key of that HMAC is a random secret that is drawn when
- * the shared memory segment is created.  Because a given clock leads to a
- * different prefix, a role that may call keyed_comb() obtains only the current
- * prefix of its own database.  No function interprets such a prefix, so losing
- * the secret when the server stops does no harm.
+ * hmac_comb() uses a key from the key file.  keyed_comb() uses the server's
+ * own key.  This is the HMAC-SHA-256 of the database's OID, followed by
+ * " clock" if a clock is given.  The key of that HMAC is a random secret that
+ * is drawn when the shared memory segment is created.  Because a call with a
+ * clock returns a different prefix, a role that may call keyed_comb() obtains
+ * only the current prefix of its own database.  No function interprets such a
+ * prefix, so losing the secret when the server stops does no harm.
  */
 #include "postgres.h"
 
@@ -67,7 +67,7 @@ initialize_segment(void *segment, const uint8 *random)
 
 SharedSegment keyed_segment = {SEGMENT_NAME, SECRET_BYTES, initialize_segment, NULL};
 
-/* Return the server's key for this database, of PG_SHA256_DIGEST_LENGTH bytes. */
+/* Return the server's key for this database, which has PG_SHA256_DIGEST_LENGTH bytes. */
 static const uint8 *
 server_key(bool clock_given)
 {
@@ -88,8 +88,8 @@ server_key(bool clock_given)
 }
 
 /*
- * Compute HMAC-SHA-256 with the key of an area.  A key of the key file is
- * looked up each time, so that only key_file.c stores it and can erase it.
+ * Compute HMAC-SHA-256 with an area's key.  A key from the key file is looked
+ * up each time, so that only key_file.c stores it and can erase it.
  */
 static void
 hmac_of_area(const KeyedArea *area, const char *message, uint8 *digest)
@@ -105,7 +105,7 @@ hmac_of_area(const KeyedArea *area, const char *message, uint8 *digest)
 					message, digest);
 }
 
-/* Return the first bits of the hash of the period or twelfth with this number. */
+/* Return the first bits of the hash of the given period or twelfth. */
 static uint32
 hash_bits(const KeyedArea *area, int level, int64 number, int bits)
 {
@@ -165,7 +165,7 @@ make_area(KeySource source, const text *key_name, const text *name, int64 period
 {
 	KeyedArea  *made = &areas[next_made];
 
-	/* set the period last: find_area() skips an area that is incomplete */
+	/* set the period last: find_area() skips incomplete areas */
 	memset(made, 0, sizeof(KeyedArea));
 	made->source = source;
 	if (source == KEY_OF_FILE)
@@ -182,9 +182,9 @@ make_area(KeySource source, const text *key_name, const text *name, int64 period
 
 /*
  * Return the cached state for one key, area and period.  It is valid until the
- * next reload of the configuration, after which the name may denote another
- * key.  The area's name is in UTF-8.  key_name is NULL unless the key is in
- * the key file.
+ * next reload of the configuration, after which the name may denote a
+ * different key.  The area's name is in UTF-8.  key_name is NULL unless the
+ * key is in the key file.
  */
 KeyedArea *
 keyed_area(KeySource source, const text *key_name, const text *name, int64 period_ms)
@@ -201,7 +201,7 @@ keyed_area(KeySource source, const text *key_name, const text *name, int64 perio
 	return likely(area != NULL) ? area : make_area(source, key_name, name, period_ms);
 }
 
-/* Return the period with this number, after computing its hash if necessary. */
+/* Return the given period, after computing its hash if necessary. */
 static HashedPeriod *
 hashed_period(KeyedArea *area, int64 number)
 {
@@ -231,14 +231,14 @@ hashed_part(KeyedArea *area, HashedPeriod *period, int64 number)
 	return period->parts[part];
 }
 
-/* Return the first millisecond of the twelfth with this number, rounded up. */
+/* Return the first millisecond of the given twelfth, rounded up. */
 static int64
 begin_of_part(const KeyedArea *area, int64 number)
 {
 	return -floor_div(-number * area->period_ms, PARTS_OF_PERIOD);
 }
 
-/* Make the twelfth that contains this time the present one.  Returns false if it already is. */
+/* Switch to the twelfth that contains this time.  Returns false if nothing changes. */
 bool
 keyed_area_move_to(KeyedArea *area, int64 unix_ms)
 {
@@ -260,7 +260,7 @@ keyed_area_move_to(KeyedArea *area, int64 unix_ms)
 
 /*
  * Is this the prefix of a twelfth that contains one of these milliseconds?
- * Most prefixes can be rejected by the hashes of the periods alone.
+ * Most prefixes can be rejected by comparing the hashes of the periods alone.
  */
 bool
 keyed_area_has_prefix(KeyedArea *area, uint32 prefix, int64 first_ms, int64 last_ms)

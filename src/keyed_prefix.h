@@ -12,7 +12,7 @@
 #define KEYED_PREFIX_BITS	32
 #define PARTS_OF_PERIOD		12
 
-/* Maximum width of the window of a check, in periods, to limit its cost */
+/* Maximum width of a check's window, in periods, to limit the check's cost */
 #define MAX_CHECKED_PERIODS	64
 
 /* The source of a key */
@@ -35,7 +35,7 @@ typedef struct HashedPeriod
 /* Number of cached periods: a window of n periods can intersect n + 1 */
 #define HASHED_PERIODS		(MAX_CHECKED_PERIODS + 1)
 
-/* The twelfth in which the last key was generated, in Unix ms, and its prefix */
+/* The twelfth in which the last key was generated, with its bounds in Unix ms */
 typedef struct PresentTwelfth
 {
 	int64		begin_ms;

@@ -3,10 +3,10 @@
  *	  Keys that are ordered inside the database and opaque outside.
  *
  * mask_uuid_v7() applies a keyed permutation to the 122 bits of a version 7
- * UUID, and returns the result as a version 4 UUID; docs/masks.md defines it.
- * permute() is a keyed permutation of the numbers from 1 to a given maximum.
- * Both are Feistel networks with SipHash-2-4 as the round function.  The
- * messages that they hash have different lengths.
+ * UUID, and returns the result as a version 4 UUID.  docs/masks.md defines the
+ * permutation.  permute() is a keyed permutation of the numbers from 1 to a
+ * given maximum.  Both are Feistel networks with SipHash-2-4 as the round
+ * function.  The messages that they hash have different lengths.
  *
  * These functions are STABLE, because the keys may change when the server
  * reloads its configuration.
@@ -25,8 +25,8 @@ StaticAssertDecl(sizeof(SecretKey) == SIPHASH_KEY_BYTES, "a key of the file is a
  * FF1 of NIST SP 800-38G has the same number of rounds.  Revision 1 of that
  * standard requires a domain of at least 10^6 numbers.  A network on a small
  * domain can be distinguished from a random permutation, regardless of the
- * number of rounds.  On a domain whose size is a power of two, the parity of
- * the permutation distinguishes it.
+ * number of rounds.  If the domain's size is a power of two, the parity of the
+ * permutation is sufficient for this.
  */
 #define FEISTEL_ROUNDS		10
 
@@ -43,10 +43,10 @@ key_argument(FunctionCallInfo fcinfo, int argno)
 }
 
 /*
- * Mask or unmask a UUID, and change its version.  The 122 bits without version
- * and variant are divided into two halves of 61 bits.  A round XORs one half
- * with a hash of the other half (8 bytes) and the number of the round (1
- * byte).  Even rounds replace the first half, and odd rounds the second.
+ * Mask or unmask a UUID, and change its version.  The 122 bits other than
+ * version and variant are divided into two 61-bit halves.  A round XORs one
+ * half with a hash of the other half (8 bytes) and the round number (1 byte).
+ * Even rounds replace the first half, and odd rounds the second.
  */
 static Datum
 exchange_version(FunctionCallInfo fcinfo, int from_version, int to_version, bool inverse)
@@ -103,7 +103,7 @@ idgen_unmask_uuid_v7(PG_FUNCTION_ARGS)
  */
 typedef struct Feistel
 {
-	SipHash		hash;			/* state after domain's size and area */
+	SipHash		hash;			/* state after hashing size and area */
 	int			message_length;
 	int			right_bits;
 	uint64		masks[2];		/* of the left and the right half */
@@ -134,8 +134,7 @@ feistel_make(const uint8 *key, uint64 count, const text *area)
  * reverse order.  A round XORs one half with a SipHash-2-4 hash.  The hashed
  * message consists of the domain's size (8 bytes), the SipHash-2-4 hash of the
  * area in UTF-8 (8 bytes, omitted if the area is empty), the other half (4
- * bytes), and the number of the round (1 byte).  All numbers are
- * little-endian.
+ * bytes), and the round number (1 byte).  All numbers are little-endian.
  */
 static uint64
 feistel_permute(const Feistel *feistel, uint64 number, bool inverse)

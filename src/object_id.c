@@ -1,10 +1,11 @@
 /*
  * object_id.c
- *	  MongoDB's ObjectId, an identifier of 96 bits, as text.
+ *	  MongoDB's ObjectId, a 96-bit identifier, as text.
  *
- * An ObjectId consists of 32 bits of Unix seconds, 40 random bits that a
- * process draws once, and a 24-bit counter with a random start.  The text is
- * 24 hexadecimal digits.  In collation "C", the texts sort like the bytes.
+ * An ObjectId consists of a 32-bit Unix time in seconds, 40 random bits that a
+ * process draws once, and a 24-bit counter with a random start.  The text
+ * consists of 24 hexadecimal digits.  In collation "C", the texts sort like
+ * the bytes.
  */
 #include "postgres.h"
 
@@ -75,7 +76,7 @@ idgen_object_id(PG_FUNCTION_ARGS)
 	return make_object_id(next >> COUNTER_BITS, process | (next & COUNTER_MASK));
 }
 
-/* is_object_id(id text) returns boolean: whether it is 24 hexadecimal digits in lower case */
+/* is_object_id(id text) returns boolean: whether it consists of 24 lower-case hexadecimal digits */
 PG_FUNCTION_INFO_V1(idgen_is_object_id);
 Datum
 idgen_is_object_id(PG_FUNCTION_ARGS)

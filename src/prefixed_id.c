@@ -176,9 +176,8 @@ prefix_of(FunctionCallInfo fcinfo, const PrefixedKind *kind)
 }
 
 /*
- * Is argument 0 exactly what make_prefixed() returns for some uuid and the
- * prefix in argument 1 or, if it is NULL, any prefix?  Text that is too long
- * is not detoasted.
+ * Can make_prefixed() return argument 0, with the prefix in argument 1 or, if
+ * that is NULL, with any prefix?  Text that is too long is not detoasted.
  */
 static Datum
 is_prefixed(FunctionCallInfo fcinfo, const PrefixedKind *kind)

@@ -2,10 +2,10 @@
  * radix.c
  *	  Positional notation for 128-bit numbers.
  *
- * A number is stored in four limbs of 32 bits.  A chunk is the greatest number
- * n of digits for which base^n fits into a limb.  One pass over the limbs
- * divides or multiplies the number by base^n, so a uuid takes five passes in
- * any base.
+ * A number is stored in four 32-bit limbs.  A chunk consists of n digits,
+ * where n is the greatest number for which base^n fits into a limb.  One pass
+ * over the limbs divides or multiplies the number by base^n, so a uuid takes
+ * five passes in any base.
  */
 #include "postgres.h"
 

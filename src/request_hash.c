@@ -41,8 +41,8 @@ push_jsonb_value(JsonbInState *state, JsonbIteratorToken token, JsonbValue *valu
 #define HASHED_AT_ONCE 8192		/* bytes */
 
 /*
- * Maximum number of digits of a number on each side of the decimal point.  A
- * few bytes of JSON can denote a number of more than 100,000 digits.
+ * Maximum number of digits on each side of a number's decimal point.  A few
+ * bytes of JSON can denote a number with more than 100,000 digits.
  */
 #define MAX_DIGITS		1000
 
@@ -80,7 +80,7 @@ request_in_utf8(Jsonb *request)
 		token = JsonbIteratorNext(&iterator, &value, false);
 	} while (token != WJB_DONE);
 
-	/* a scalar is stored as an array of one element */
+	/* a scalar is stored as a one-element array */
 	if (JB_ROOT_IS_SCALAR(request))
 		converted.result->val.array.rawScalar = true;
 	return JsonbValueToJsonb(converted.result);
@@ -159,7 +159,7 @@ hash_request(pg_cryptohash_ctx *hash, Jsonb *request)
 		switch (token)
 		{
 			case WJB_BEGIN_ARRAY:
-				/* a scalar is stored as an array of one element */
+				/* a scalar is stored as a one-element array */
 				if (!is_scalar)
 					appendStringInfoChar(&text, '[');
 				separator = "";

@@ -15,7 +15,7 @@
 /*
  * A query may load the library during a parallel operation.  Without this
  * flag, the server would then reject all configured values, and the session
- * would keep the defaults.  In versions 15 to 17, the flag was added by a
+ * would keep the defaults.  In versions 15 to 17, the flag was added in a
  * minor release.
  */
 #ifndef GUC_ALLOW_IN_PARALLEL

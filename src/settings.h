@@ -12,7 +12,7 @@
 #define NODE_MAX			PG_UINT16_MAX	/* trace_id() has the most bits */
 #define LAUNCH_MAX			99999
 
-/* the end of the HINT of a generator that requires a setting */
+/* the end of a generator's HINT if the required setting is missing */
 #define HINT_WHO_MAY_SET \
 	"Only superusers and roles with the privilege SET (for ALTER SYSTEM, the privilege ALTER SYSTEM) on the parameter can set it."
 

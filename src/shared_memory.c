@@ -5,11 +5,11 @@
  * If the library is in shared_preload_libraries, the segments are created when
  * the server starts, and each backend inherits their addresses.  Otherwise,
  * other roles can use up the memory before the segments are created, and the
- * server version matters:
+ * behavior depends on the server version:
  *
  * - Since version 17, a segment is in dynamic shared memory.  It is created or
- *   attached when it is first needed.  If there is no memory, the next call
- *   tries again.
+ *   attached when it is first needed.  If no memory is available, the next
+ *   call tries again.
  * - Before version 17, a segment is in the server's spare shared memory.  The
  *   lock table can use up that memory, and never returns it.  Therefore, the
  *   first call of any function in a session tries to create or attach all
@@ -121,7 +121,7 @@ try_to_attach_all(void)
 
 #define attach(segment)		attach_in_main_memory(segment)
 
-/* Attach to the segments, or create them.  A lack of memory is not an error. */
+/* Attach to the segments, or create them.  Running out of memory is not an error. */
 static void
 try_to_attach_all(void)
 {
@@ -154,7 +154,7 @@ try_to_attach_all(void)
 }
 #endif
 
-/* Return the address of a segment.  A lack of memory is an error. */
+/* Return the address of a segment.  Running out of memory is an error. */
 void *
 shared_segment(SharedSegment *segment)
 {

@@ -19,7 +19,7 @@
 /* one minute */
 const ShortPrefix short_prefix_default = {60000, DEFAULT_PREFIX_BYTES * BITS_PER_BYTE};
 
-/* Return a period in milliseconds, after checking its length (22023). */
+/* Return a period in milliseconds.  Raises 22023 if its length is invalid. */
 int64
 short_prefix_period_ms(const Interval *period)
 {
@@ -36,7 +36,7 @@ short_prefix_period_ms(const Interval *period)
 	return period_us / US_PER_MS;
 }
 
-/* Make a prefix from a period and a width, and check them.  A period of NULL means a minute. */
+/* Make a prefix from a period and a width, after checking both.  A NULL period means a minute. */
 ShortPrefix
 short_prefix_make(const Interval *period, int32 prefix_bytes)
 {

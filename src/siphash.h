@@ -1,8 +1,8 @@
 /*
  * siphash.h
- *	  SipHash-2-4 with a key of 128 bits, by Aumasson and Bernstein (2012).
+ *	  SipHash-2-4 with a 128-bit key, by Aumasson and Bernstein (2012).
  *
- * A message is absorbed as little-endian words of eight bytes.  The last word
+ * A message is absorbed as eight-byte little-endian words.  The last word
  * contains the remaining bytes, at most seven, and the message's length modulo
  * 256 in its highest byte.
  */
@@ -19,7 +19,7 @@ typedef struct SipHash
 	uint64		v3;
 } SipHash;
 
-/* Read a word of eight bytes, least significant first. */
+/* Read an eight-byte word, least significant byte first. */
 static inline uint64
 siphash_word(const uint8 *bytes)
 {

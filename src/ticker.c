@@ -4,7 +4,7 @@
  *
  * A value consists of Unix time in ticks of a layout and, in the bits below
  * it, a counter.  The next value is max(last + 1, now), as in a hybrid logical
- * clock.  It is stored by compare-and-swap, so values increase strictly over
+ * clock.  It is stored by compare-and-swap, so values increase strictly across
  * all sessions without a lock.  Values can be up to a day ahead of the clock;
  * beyond that, calls wait.  Databases whose OIDs are equal modulo DATABASES
  * share a ticker, and therefore skip each other's values.
@@ -52,7 +52,7 @@
 /* The name contains the version of the layout of TickerSegment. */
 #define SEGMENT_NAME		"idgen tickers, layout 2"
 #define DATABASES			64
-/* how far values may be ahead of the clock, and how much time is reserved at once, in seconds */
+/* how far values may be ahead of the clock, and how much time is reserved at once (in seconds) */
 #define AHEAD				SECS_PER_DAY
 #define RESERVED			10
 #define WAIT_MS_MAX			INT64CONST(100) /* then the clock is read again */
@@ -142,7 +142,7 @@ second_of_value(const TickerLayout *layout, uint64 value)
 
 /*
  * Return the value for the current time.  Its counter is 0, unless the layout
- * stores the fraction of the tick there.
+ * stores the fraction of the tick in the counter.
  */
 static inline uint64
 present_value(const TickerLayout *layout)
@@ -156,7 +156,7 @@ present_value(const TickerLayout *layout)
 	return (layout->ms_per_tick == 1 ? ms : ms / layout->ms_per_tick) << layout->counter_bits;
 }
 
-/* Advance the ticker, so that it returns only values of this second or of later ones. */
+/* Advance the ticker, so that it returns only values of this second or later. */
 static void
 raise_ticker(const TickerLayout *layout, uint64 second)
 {
@@ -223,9 +223,9 @@ is_half_used(uint64 mark, uint64 second)
 
 /*
  * Make sure that the high-water mark is later than the next value by more than
- * half of RESERVED, and that the ticker is ahead of any mark of another
- * writer.  Returns the value at which this function must be called again.
- * Must run with the privileges of a superuser.
+ * half of RESERVED, and that the ticker is ahead of any other writer's mark.
+ * Returns the value at which this function must be called again.  Must run
+ * with the privileges of a superuser.
  */
 static uint64
 reserve_values(const TickerLayout *layout, Oid sequence)
@@ -292,7 +292,7 @@ look_at_sequence(const TickerLayout *layout)
 	 */
 	(void) SearchSysCacheExists1(SEQRELID, ObjectIdGetDatum(sequence));
 
-	/* let in one session at a time: the server itself takes no such locks */
+	/* admit one session at a time: the server itself takes no such locks */
 	LockDatabaseObject(RelationRelationId, sequence, 0, ExclusiveLock);
 	result = reserve_values(layout, sequence);
 	UnlockDatabaseObject(RelationRelationId, sequence, 0, ExclusiveLock);
@@ -305,9 +305,9 @@ look_at_sequence(const TickerLayout *layout)
 }
 
 /*
- * Wait for the time that corresponds to a difference of values, but not longer
- * than WAIT_MS_MAX.  If the whole wait will take more than a second, issues a
- * WARNING, unless *warned is already true, and sets *warned.
+ * Wait for the time that corresponds to a difference between values, but not
+ * longer than WAIT_MS_MAX.  If the whole wait will take more than a second,
+ * issues a WARNING, unless *warned is already true, and sets *warned.
  */
 static void
 wait_for_clock(const TickerLayout *layout, uint64 values, bool *warned)

@@ -19,8 +19,8 @@ typedef enum TickerNumber
 
 /*
  * The layout of a ticker's values: Unix time in ticks and, in the bits below
- * it, a counter of counter_bits.  The last counter of a tick is followed by
- * the first counter of the next tick.
+ * it, a counter that is counter_bits wide.  The last counter of a tick is
+ * followed by the first counter of the next tick.
  */
 typedef struct TickerLayout
 {
@@ -29,8 +29,8 @@ typedef struct TickerLayout
 	int			counter_bits;
 	int			min_counter;	/* 0 or 1 */
 	int			ms_per_tick;	/* a divisor of 1000 */
-	bool		counter_is_fraction;	/* a tick's counter begins at the
-										 * fraction of the tick */
+	bool		counter_is_fraction;	/* a counter starts at the elapsed
+										 * fraction of its tick */
 } TickerLayout;
 
 static inline uint64

@@ -1,9 +1,9 @@
 /*
  * ulid.c
- *	  ULID: 48 bits of Unix milliseconds and 80 random bits, as text.
+ *	  ULID: a 48-bit Unix time in milliseconds and 80 random bits, as text.
  *
- * The text is 26 digits of Crockford's base 32.  In collation "C", the texts
- * sort like the bits.
+ * The text consists of 26 digits of Crockford's base 32.  In collation "C",
+ * the texts sort like the bits.
  */
 #include "postgres.h"
 
@@ -25,7 +25,7 @@ make_ulid(uint64 high, uint64 low)
 	return id_text_make(NULL, &id, &radix_crockford);
 }
 
-/* Return the first half of a ULID of this time, with random bits. */
+/* Return the first half of a ULID for this time, with random bits. */
 static uint64
 random_high(uint64 ms)
 {
@@ -35,10 +35,11 @@ random_high(uint64 ms)
 /*
  * ulid(clock timestamptz DEFAULT NULL) returns text
  *	Without a clock, this is the monotonic mode of the specification: if the
- *	millisecond is the same, or the wall clock has gone back, the result is the
- *	last ULID of this backend plus one.  If that overflows the 80 random bits,
- *	the milliseconds are incremented, whereas the specification requires an
- *	error.  With a clock, results of the same millisecond have no order.
+ *	millisecond has not changed, or the wall clock has gone back, the result is
+ *	the last ULID of this backend plus one.  If that overflows the 80 random
+ *	bits, the milliseconds are incremented, whereas the specification requires
+ *	an error.  With a clock, results for the same millisecond are in no
+ *	particular order.
  */
 PG_FUNCTION_INFO_V1(idgen_ulid);
 Datum

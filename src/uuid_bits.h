@@ -3,10 +3,10 @@
  *	  The fields of a 128-bit identifier.
  *
  * An identifier of RFC 9562 (section 4) consists, from the high to the low
- * bits, of 48 bits, 4 bits of version, 12 bits, 2 bits of variant and 62 bits.
- * A scheme defines the 48 + 12 bits, called "high" here, and the 62 bits,
- * called "low".  Only this file knows the positions of these bits.  The file
- * of each scheme defines the scheme's own fields.
+ * bits, of 48 bits, a 4-bit version, 12 bits, a 2-bit variant and 62 bits.  A
+ * scheme defines the 48 + 12 bits, called "high" here, and the 62 bits, called
+ * "low".  Only this file knows the positions of these bits.  The file of each
+ * scheme defines the scheme's own fields.
  */
 #ifndef IDGEN_UUID_BITS_H
 #define IDGEN_UUID_BITS_H
@@ -33,9 +33,9 @@
 #define UUID_VERSION_LAMBERT	13
 
 /*
- * In versions 1 and 6, 14 bits of clock sequence and 48 bits of node follow
- * the variant.  The lowest bit of the node's first octet distinguishes a
- * random node from a MAC address (section 6.10).
+ * In versions 1 and 6, a 14-bit clock sequence and a 48-bit node follow the
+ * variant.  The lowest bit of the node's first octet distinguishes a random
+ * node from a MAC address (section 6.10).
  */
 #define UUID_NODE_MULTICAST	(UINT64CONST(1) << 40)
 
@@ -57,7 +57,7 @@ uuid_set_half(pg_uuid_t *id, int half, uint64 value)
 	memcpy(id->data + half * sizeof(uint64), &big_endian, sizeof(uint64));
 }
 
-/* Write an identifier of the RFC's variant. */
+/* Write an identifier with the RFC's variant. */
 static inline void
 uuid_pack(pg_uuid_t *id, int version, uint64 high, uint64 low)
 {
@@ -70,7 +70,7 @@ uuid_pack(pg_uuid_t *id, int version, uint64 high, uint64 low)
 	uuid_set_half(id, 1, (uint64) UUID_VARIANT_RFC << UUID_LOW_BITS | low);
 }
 
-/* Return a new identifier of the RFC's variant. */
+/* Return a new identifier with the RFC's variant. */
 static inline Datum
 uuid_datum(int version, uint64 high, uint64 low)
 {
@@ -104,8 +104,8 @@ uuid_low(const pg_uuid_t *id)
 }
 
 /*
- * Version 1 contains the same 60-bit timestamp as version 6, but in another
- * order (section 5.1): the low 32 bits (time_low), the next 16 bits
+ * Version 1 contains the same 60-bit timestamp as version 6, but in a
+ * different order (section 5.1): the low 32 bits (time_low), the next 16 bits
  * (time_mid), and the high 12 bits (time_high).  These functions convert a
  * timestamp to the "high" of version 1, and back.
  */
@@ -135,7 +135,7 @@ uuid_last_48_bits(const pg_uuid_t *id)
 	return uuid_half(id, 1) & ((UINT64CONST(1) << 48) - 1);
 }
 
-/* Return the version nibble, which is meaningful only in the RFC's variant. */
+/* Return the version nibble, which is meaningful only for the RFC's variant. */
 static inline int
 uuid_version_nibble(const pg_uuid_t *id)
 {

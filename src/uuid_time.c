@@ -28,7 +28,7 @@ next_reading(uint64 *last, uint64 now)
 	return next;
 }
 
-/* Return argument 0 in ticks or, if it is NULL, a reading of the clock that the callers share. */
+/* Return argument 0 in ticks or, if it is NULL, a clock reading later than all previous ones. */
 static uint64
 gregorian_ticks(FunctionCallInfo fcinfo)
 {
@@ -66,8 +66,8 @@ idgen_uuid_v7_ordered(PG_FUNCTION_ARGS pg_attribute_unused())
 
 /*
  * Return the smallest UUID of this version in the millisecond of a timestamp.
- * Before the first millisecond, it is that of the first; after the last, it is
- * the Max UUID (RFC 9562 section 5.10).
+ * Before the first millisecond, the result is the smallest UUID of the first;
+ * after the last, it is the Max UUID (RFC 9562 section 5.10).
  */
 static Datum
 floor_of_version(int version, TimestampTz instant)

@@ -3,10 +3,10 @@
  *	  Checking the time of identifiers that clients generate.
  *
  * These functions check whether an identifier's time lies in a window around
- * the current time, or around a time that was recorded with a batch that
- * arrives late.  is_recent_...() returns the result of the check;
- * check_recent_...() returns the identifier or raises 23514.  The triggers of
- * check_recent_id.c perform the same checks.
+ * the current time, or around the recorded time of a batch that arrives late.
+ * is_recent_...() returns the result of the check; check_recent_...() returns
+ * the identifier or raises 23514.  The triggers of check_recent_id.c perform
+ * the same checks.
  *
  * The identifiers of hmac_comb() do not contain the time, but a hash of it.
  * No message contains an accepted hash or says which part of a hash is wrong.
@@ -41,8 +41,8 @@ period_text(const Rule *rule)
 
 /*
  * Raise 22023 if, for some clock, the window could contain every prefix.  A
- * window of the length of n periods can intersect n + 1 periods.  With n =
- * cycle - 2, at least one prefix is always rejected.  The width is computed in
+ * window that is n periods long can intersect n + 1 periods.  With n = cycle -
+ * 2, at least one prefix is always rejected.  The width is computed using
  * unsigned numbers, because two tolerances of almost 2^63 us add up to less
  * than 2^64.
  */
@@ -255,7 +255,7 @@ rule_make(const Scheme *scheme, ShortPrefix prefix, const Interval *tolerance,
 	return rule;
 }
 
-/* Return the window of a rule at this time.  Raises 22008 if out of range. */
+/* Return a rule's window at the given time.  Raises 22008 if out of range. */
 Window
 rule_window(const Rule *rule, TimestampTz clock)
 {
@@ -384,8 +384,8 @@ check_recent(FunctionCallInfo fcinfo, const Scheme *scheme)
 /*
  * is_recent_short_comb(id uuid, ...), is_recent_comb(id uuid, ...) and
  * is_recent_uuid_v7(id uuid, ...) return boolean
- *	Does the identifier have the version of the scheme, and is its prefix, or
- *	its time in milliseconds, that of an instant from clock - past_tolerance to
+ *	Does the identifier have the version of the scheme, and does its prefix, or
+ *	its time in milliseconds, match an instant from clock - past_tolerance to
  *	clock + future_tolerance?  The second argument of is_recent_hmac_comb() is
  *	the area.
  */

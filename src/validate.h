@@ -45,7 +45,7 @@ typedef enum RuleArgument
 
 #define RULE_ARGUMENTS		(KEY_NAME + 1)
 
-/* A scheme of identifiers that contain a time, and functions that check it. */
+/* A scheme of identifiers that contain a time, and the functions that check the time. */
 typedef struct Scheme
 {
 	const char *name;			/* of the generator; argument of the trigger */

@@ -81,7 +81,7 @@ for my $loaded ('loaded on demand', 'loaded by the postmaster')
 		"$loaded: the rows of each session are there");
 }
 
-# Check the order of the values of one process. (Gather preserves the order of the rows of each worker.)
+# Check the order of the values of one process. (Gather preserves the order of each worker's rows.)
 for my $ordered ('uuid_v7', 'uuid_v6', 'lambert_comb', 'object_id')
 {
 	check_parallel_plan($ordered, 'in order');

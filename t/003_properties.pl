@@ -48,7 +48,7 @@ push @{ $listed{ $_->[0] }{named} }, [ @$_[ 1 .. 3 ] ] for grep { $listed{ $_->[
 		regexp_replace(pg_get_function_arg_default(oid, n::int), '::[a-z ]+', '')
 	FROM ($Functions::installed) p, unnest(proargtypes) WITH ORDINALITY a (type, n) ORDER BY oid, n});
 
-# Check a rule. $check returns the arguments of a function that violate the rule.
+# Check a rule. Given a function, $check returns the arguments that violate the rule.
 sub broken
 {
 	my ($rule, $check) = @_;

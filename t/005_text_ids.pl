@@ -98,7 +98,7 @@ for my $case ([ 'COMMIT', 'read committed', $named ], [ 'ROLLBACK', 'read commit
 	$_->quit for $first, $second, $observer;
 }
 
-# A row-level security policy hides the row of the prefix.
+# A row-level security policy hides the prefix's row.
 ask(q{
 	CREATE ROLE newcomer LOGIN;
 	GRANT CREATE ON SCHEMA public TO newcomer;

@@ -1,7 +1,7 @@
 # Verify that all processes of a server generate keyed COMBs with the same prefixes. The prefixes differ between
-# databases and between servers, and change after each start. They also change when the server's clock enters another
-# period or another twelfth of a period. No file contains the secret, which is random even if the first request for
-# random bits fails.
+# databases and between servers, and change after each start. They also change when the server's clock enters a
+# different period or a different twelfth of a period. No file contains the secret, which is random even if the first
+# request for random bits fails.
 
 use FakeClock;
 use FindBin;
@@ -125,7 +125,7 @@ SKIP:
 			skip 'the random bits of the server are not from RAND_bytes()', 1;
 		}
 		is($error, 'XX000', 'not preloaded: the first call gets no random bits');
-		# A secret that consists of zeros would be the same after each start.
+		# If the secret were left all zeros, it would be the same after every start.
 		my $now = $other->ask("SELECT $given");
 		ok(!$seen{$now}++, 'the next call has a new secret');
 		is($session->ask("SELECT $given"), $now, 'and the session that failed has it, too');

@@ -43,7 +43,7 @@ ask("ALTER ROLE ALL SET $_")
 my $session = session();
 is($session->ask($Masks::permute), $permuted, 'a session reads the keys');
 
-# Each case is a file that new sessions reject, with its error or with the number of the bad line and the reason.
+# Each case is a file that new sessions reject, followed by its error, or by the number of the bad line and the reason.
 # (sql/keys.sql tests other errors.)
 my $key = $Masks::key{default};
 my $refused = 'F0000: key file "idgen_keys"';
@@ -64,7 +64,7 @@ for (
 	is($masks->permuted, $error, 'refused: ' . substr($content, 0, 70) =~ tr/\n/ /r);
 }
 
-# Each of these lines contains a key that cannot be used. The other keys of the file can be used.
+# Each of these lines contains a key that cannot be used. The other keys in the file can be used.
 my $digits = 'The key is not 32 hexadecimal digits.';
 my $attribute = 'The line has an attribute that this version does not know.';
 for (

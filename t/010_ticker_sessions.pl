@@ -1,5 +1,5 @@
 # Verify functions that use a ticker in many sessions, and in two sessions that take turns under load. No value is
-# repeated, each later value is greater, and values contain the node number. (sql/int_ids.sql tests settings and
+# repeated, later values are always greater, and values contain the node number. (sql/int_ids.sql tests settings and
 # epochs.)
 
 use Server;

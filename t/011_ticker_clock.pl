@@ -86,7 +86,7 @@ for (@functions)
 }
 
 # --- Effects of a wrong clock -------------------------------------------------------
-# (A time_t of 32 bits ends in 2038, which this test does not reach.)
+# (A 32-bit time_t overflows in 2038, which this test does not reach.)
 my $years = 2 * 365 * $day;
 add_database('other');
 step_clock($years);

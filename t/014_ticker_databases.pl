@@ -1,6 +1,6 @@
 # Verify that the functions that follow the clock return values greater than all previous ones, and that decimal_id()
 # continues, in several scenarios: the extension is dropped and re-created; the server crashes; its clock is wrong; a
-# database with values far ahead of the clock is copied, or is dumped and restored, even into another database of the
+# database with values far ahead of the clock is copied, or is dumped and restored, even into another database on the
 # same server.
 
 use FakeClock;
@@ -27,9 +27,8 @@ sub continues_after_crash
 }
 
 # Run the steps of a scenario in a new database. After each step, and after a crash at the end, the values of both
-# sessions must be greater than all previous values. A step consists of the number of the session, a name if values are
-# to be checked, and a query. The query is VALUES by default. In a query, VALUES stands for a query that fetches some
-# values.
+# sessions must be greater than all previous values. A step consists of a session number, a name if values are to be
+# checked, and a query. The query is VALUES by default. In a query, VALUES stands for a query that fetches some values.
 sub scenario
 {
 	my ($database, @steps) = @_;
@@ -120,7 +119,8 @@ for my $copy ('copy_1025', 'model')
 $clock->run_ahead_by(0);
 
 # --- Imported identifiers ----------------------------------------------------
-# The page's statement raises the mark above these identifiers, and never leaves a mark below the function's own values.
+# The statement in docs/tickers.md raises the mark above these identifiers, and never leaves it below the function's own
+# values.
 ask('CREATE EXTENSION idgen; CREATE TABLE orders (id bigint)');
 set_marks(36_000);
 begin_scenario('a function ten hours ahead of the clock', take('postgres', 1000));

@@ -47,7 +47,7 @@ for my $period (1, 7, 100, 60_000, 3600_000, 86400_000)
 		}
 	}
 }
-# Return the prefixes of the keys generated with a secret key for the given lists of period, time and area.
+# Return the prefixes of the keys generated with a secret key for each given triple of period, time and area.
 sub prefixes
 {
 	my $key = shift;

@@ -79,8 +79,9 @@ continues($app->answer, 'the session continues');
 $_->quit for $app, $admin, $migration;
 
 # --- The catalog is locked -----------------------------------------------------
-# A session reads pg_sequence, as pg_dump does, and VACUUM FULL waits for it. A new session has to wait for both of them
-# when it looks up the sequence. Sessions that are already connected continue, although they also use the sequence.
+# A session reads pg_sequence, as pg_dump does, and VACUUM FULL waits for that session. A new session has to wait for
+# both of them when it looks up the sequence. Sessions that are already connected continue, although they also use the
+# sequence.
 my ($reader, $connected, $vacuum, $new, $impatient, $ended) = map { session() } 1 .. 6;
 continues($connected->ask($call), 'a session');
 $reader->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pg_sequence');

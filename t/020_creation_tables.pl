@@ -1,5 +1,5 @@
 # Verify that recorded commands are read and written only through the executor. A distributed table, or a table with
-# other columns or indexes, therefore works as well as the one that the extension creates. A partitioned table or a view
+# different columns or indexes, therefore works like the one that the extension creates. A partitioned table or a view
 # is rejected, because dumps do not include its rows. A session with saved plans continues to work after the extension
 # is dropped and re-created.
 
@@ -79,7 +79,7 @@ my $like = "CREATE TABLE $table (LIKE idgen.made INCLUDING ALL)";
 my $works = "$row|t\n$row|f";
 my $known = "$row|f\n$row|f";
 
-# Each case has a name, the expected result of a call and its repetition, and the statements that create the table.
+# Each case has a name, the expected results of a call and its retry, and the statements that create the table.
 for my $case (
 	[ 'as it was made', $works, 'ALTER TABLE idgen.made RENAME TO creation_identifiers' ],
 	[ 'partitioned', '42809', "$like PARTITION BY HASH (command_id)",

@@ -23,7 +23,7 @@ ask(q{
 	SELECT idgen.create_once_bigint(('c0000000-0000-4000-8000-00000000000' || i)::uuid, 25000 + i, 'order')
 		FROM generate_series(1, 5) i});
 
-# Create the job of docs/operations.md, and the same job for a role without the right to delete.
+# Create the job in docs/operations.md, and the same job for a role without the right to delete.
 my %statements;
 ($statements{janitor}) = map { s/'\* \* \* \* \*'/'$schedule'/r } Page->new('operations')->blocks('Purge');
 $statements{guest} = $statements{janitor} =~ s/janitor/guest/gr =~ s/CREATE EXTENSION.*//r =~ s/, DELETE//r

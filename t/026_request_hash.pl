@@ -51,7 +51,7 @@ for my $encoding (sort keys %database)
 is(outcome("SELECT hash_of(('\"' || E'\\xe9' || '\"')::jsonb)", database => 'sql_ascii'), '22021',
 	'bytes that are not UTF-8 are an error in SQL_ASCII');
 
-# A request of 90 kB that denotes 10,000 numbers of 131,072 digits each
+# A 90 kB request that denotes 10,000 numbers with 131,072 digits each
 is(outcome(q{SELECT hash_of(('[' || repeat('1e131071,', 10000) || '1]')::jsonb)}, database => 'utf8'), '22003',
 	'long numbers are refused');
 done_testing();

@@ -8,7 +8,7 @@ use File::Basename qw(dirname);
 use Page;
 use Server;
 
-# The server to restore on and the server to dump from
+# The server to restore to and the server to dump from
 my $node = Functions::add_key(init_server('restore'));
 my $source = $node;
 if (defined $ENV{OLD_BINDIR})
@@ -65,7 +65,7 @@ is(as_installer('CREATE EXTENSION idgen'), '', 'the installer creates the extens
 is(in_shop($defaults), $defaults_before, '... and the default privileges are the same');
 in_shop("ALTER DEFAULT PRIVILEGES REVOKE ALL ON $_ FROM $dba") for @kinds;
 
-# The rights on functions that superusers grant and revoke
+# Superusers grant and revoke these rights on functions.
 my $of_superusers = join('; ', "GRANT EXECUTE ON FUNCTION idgen.permute TO $role WITH GRANT OPTION",
 	map({ "GRANT EXECUTE ON FUNCTION idgen.$_ TO application, $role" } grep { $_ ne 'permute' } @Functions::of_keys),
 	'REVOKE EXECUTE ON FUNCTION idgen.object_id FROM PUBLIC');
@@ -243,7 +243,7 @@ for (map({ [ 'superuser', @$_ ] } @all), map({ [ 'installer', @$_ ] } @all), [ '
 }
 
 # --- Restores by an installer -------------------------------------------------------------------------
-# These restores use the commands of docs/operations.md, and may raise only the errors that the page names.
+# These restores use the commands in docs/operations.md, and may raise only the errors that the page names.
 my $page = Page->new('operations');
 my ($commands, $parallel) = $page->blocks('Backup and restore', 'sh');
 my ($harmless) = $page->prose('Backup and restore') =~ /errors (`.*?) are harmless/;

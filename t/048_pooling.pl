@@ -13,7 +13,7 @@ ask(q{
 	CREATE TABLE orders (id uuid, command uuid);
 	CREATE TABLE sent (pid int, client int, number int)});
 
-# Return a call for the given numbers of a command and an entity.
+# Return a call for the given command number and entity number.
 sub create_once
 {
 	return sprintf("SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-%012d', %s, 'order')", @_[ 0, 1 ]);

@@ -62,7 +62,7 @@ is(restore('target', '--single-transaction'), '', "$exclude: restored");
 is(ask("$register $prefixes; SELECT count(*) FROM app.accounts", 'target'), "acct app.account_id\n1",
 	'... with the prefix of the domain that is there, and the rows');
 
-# Restore the structure or create it by migrations, and then restore the rows.
+# Restore the structure or create it with migrations, and then restore the rows.
 dump_of('source');
 new_database('target');
 is(restore('target', '--schema-only'), '', 'the structure is restored');
@@ -238,7 +238,7 @@ is(as('new_installer', 'masked', $_), 't', "the new one can run $_") for
 	'REVOKE ALL ON idgen.creation_identifiers FROM app; SELECT true';
 is(as('app', 'masked', $may), '42501', 'and revoke what was granted');
 
-# --- What an installer can do, as docs/security.md says --------------------------------
+# --- What an installer can do, as described in docs/security.md ------------------------
 ask(q{
 	CREATE TABLE uses (
 		id uuid DEFAULT idgen.keyed_comb('uses'),

@@ -58,7 +58,7 @@ ask('CREATE EXTENSION idgen; GRANT EXECUTE ON FUNCTION idgen.unmask_uuid_v7 TO P
 is(tenant('postgres', 'CREATE DATABASE copy TEMPLATE model'), '', 'a tenant copies a template');
 is(tenant('copy', $unmask), 't', '... with the grants in it');
 
-# The dump of a tenant is restored into databases that have the extension. In the dump, the tenant's own schema idgen
+# A tenant's dump is restored into databases that have the extension. In the dump, the tenant's own schema idgen
 # contains a function that has the name of one of the extension's functions.
 tenant('postgres', 'CREATE DATABASE theirs');
 tenant('theirs', q{

@@ -1,7 +1,7 @@
-# Verify that the key file is created and changed as described in docs/operations.md. This includes the correction after
-# a key was replaced under its own name, and a renamed database. An error in the configuration does not make a key
-# unavailable, and the page lists the error messages. (contrib/clients/t/005_keys.pl and t/064_masked_keys.pl test the
-# replacement of a key.)
+# Verify that the key file is created and changed as described in docs/operations.md. This includes the correction
+# needed after a key was replaced under its own name, and the renaming of a database. An error in the configuration does
+# not make a key unavailable, and the page lists the error messages. (contrib/clients/t/005_keys.pl and
+# t/064_masked_keys.pl test the replacement of a key.)
 
 use Page;
 use Server;
@@ -18,7 +18,7 @@ ask('CREATE EXTENSION idgen');
 is(ask(q{SELECT count(DISTINCT substr(idgen.hmac_comb_at('2026-01-01', '', name)::text, 1, 8))
 	FROM unnest('{default,shared}'::text[]) name}), '2', 'the commands of the page make two keys');
 
-# Add lines, or remove the lines of a key.
+# Add lines, or remove a key's lines.
 sub add_to_file { append_to_file($file, $_[0]) }
 sub remove_from_file
 {

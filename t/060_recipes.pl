@@ -1,6 +1,6 @@
 # Verify that the recipes in docs/recipes.md and docs/migrating.md, and the node numbers in containers in
-# docs/scaling.md, work as the pages say. (t/090_reference.pl pastes the recipes, contrib/clients/t tests lists and
-# drivers, and t/061_partitions.pl tests partitions.)
+# docs/scaling.md, work as described. (t/090_reference.pl pastes the recipes, contrib/clients/t tests lists and drivers,
+# and t/061_partitions.pl tests partitions.)
 
 use Functions;
 use Page;
@@ -321,7 +321,7 @@ sub events
 # --- From another extension, from another database ------------------------------------------
 my %exists = map { $_ => 1 } split /\n/, ask(q{SELECT proname FROM pg_proc WHERE pronamespace = 'idgen'::regnamespace});
 
-# Return an expression of the page, with the schema before the names of idgen's functions.
+# Return an expression from the page, with the schema before the names of idgen's functions.
 sub qualified { return $_[0] =~ s/^`|`$//gr =~ s/\b(\w+)(?=\()/$exists{$1} ? "idgen.$1" : $1/ger }
 
 # Return the result of an expression for a value.
@@ -371,8 +371,8 @@ sub here
 			'018570bb-4a7d-7000-8000-000000000000', 'instant' ],
 		[ here('uuid_v7_to_timestamptz'), uuid => '018570bb-4a7d-7000-8000-000000000000',
 			'2023-01-02 04:26:40.637+00' ],
-		# The value in TimescaleDB's reference is 1 us smaller, because it predates the fix of TimescaleDB issue 8875 in
-		# version 2.24.
+		# The value in TimescaleDB's reference is 1 us smaller, because it predates the fix for TimescaleDB issue 8875
+		# in version 2.24.
 		[ here('to_uuidv7_boundary'), timestamptz => '2025-09-04 11:01+02', '019913f5-30e0-7000-8000-000000000000',
 			'instant' ],
 		[ here('uuid_timestamp_micros'), uuid => '019913ce-f124-7835-96c7-a2df691caa98',

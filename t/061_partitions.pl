@@ -1,5 +1,5 @@
 # Verify the partitions in docs/recipes.md: by uuid_v7(), by creation time, and with pg_partman 5.2 or later, if it is
-# installed. Every row is in the partition of its time, and a query reads no other partition. (sql/within.sql and
+# installed. Every row is in the partition for its time, and a query reads no other partition. (sql/within.sql and
 # sql/within_numbers.sql test partitions by other keys.)
 
 use Page;
@@ -104,7 +104,7 @@ SKIP:
 		FROM generate_series($_[0], $_[1]) i") };
 	is(ask($days), $days_from->(-3, 2), 'partitions from three days ago to two days ahead');
 
-	# Insert the rows of a month. Some are before or after the range of all partitions.
+	# Insert rows for a month. Some are before or after the range of all partitions.
 	ask(qq{INSERT INTO visits SELECT idgen.uuid_v7(timestamptz '$first' - interval '12 days' + i * interval '1 hour')
 		FROM generate_series(0, 719) i});
 	is(ask($misplaced), 0, 'each row is in the partition of its day, or in the default one');
@@ -122,8 +122,7 @@ SKIP:
 	}
 	ask('DELETE FROM visits_default');
 
-	# Configure more partitions in advance and a shorter retention, so that the maintenance must create and drop
-	# partitions.
+	# Configure more partitions in advance and a shorter retention, so that maintenance must create and drop partitions.
 	$retention =~ s/'30 days'/'2 days'/ or die;
 	ask("UPDATE partman.part_config SET premake = 20; $retention");
 	ask($maintain);

@@ -1,7 +1,6 @@
-# Verify that "Work outside the database" in docs/recipes.md does what the page says. The tests cover each state, two
-# workers that both believe that they hold the lease, and a load of eight workers, which are killed at each step or
-# continue after another worker has taken over. Each command has one answer, and one effect at a provider that honours
-# keys.
+# Verify that "Work outside the database" in docs/recipes.md works as described. The tests cover each state, two workers
+# that both believe that they hold the lease, and a load of eight workers, which are killed at each step or continue
+# after another worker has taken over. Each command has one answer, and one effect at a provider that honours keys.
 
 use Load;
 use Page;
@@ -185,7 +184,8 @@ ask(q{
 		END LOOP;
 	END $$} =~ s/COMMANDS/$commands/r);
 
-# Return lines of a worker's script. Its variables have the names of the faults.
+# Return the lines of a worker's script that kill the worker at a step. The script's variables have the names of the
+# faults.
 sub killed_at
 {
 	my ($step, $then) = (@_, '');
@@ -259,7 +259,8 @@ is(ask(q{SELECT count(*), count(DISTINCT n), count(DISTINCT charge), count(DISTI
 	join('|', ($commands) x 4) . "\n$commands", 'each command has one charge, and one answer');
 
 # --- Effects --------------------------------------------------------------------------------
-# After five of the faults, another worker calls the provider, which causes another effect if the provider ignores keys.
+# After five of the faults, another worker calls the provider, which causes a second effect if the provider ignores
+# keys.
 my ($several, $all) = $recipe->prose($heading) =~ /at least (\d+) of (\d+) commands had several/;
 is("$several of $all", 5 * $commands / 8 . " of $commands", 'the page has the figure of this test');
 my $ignored = '(SELECT key, count(*) AS effects FROM effects WHERE NOT honoured GROUP BY key) ignored';

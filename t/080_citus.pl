@@ -145,7 +145,7 @@ like(error_of($nodes[0], 'UPDATE short_comb SET made_by = idgen.snowflake()'), q
 	'UPDATE cannot call a generator');
 
 # --- Recorded commands ----------------------------------------------------------
-# Check a retry of each command and a call with another request, through the nodes in turn.
+# Check a retry of each command and a call with a different request, through the nodes in turn.
 sub check_commands
 {
 	my ($database, @executing) = @_;

@@ -79,7 +79,7 @@ is_deeply([ grep { $tried !~ /\b$_\b/ && !/$others/ } map { $_->{name} }
 		  && $_->{name} ne 'hmac_comb' }
 		@Functions::functions ], [], 'each reader was given identifiers of other schemes');
 
-my $called_early = qr/^is_(?:ulid|object_id)$/;    # They are used for the ranges of texts.
+my $called_early = qr/^is_(?:ulid|object_id)$/;    # The ranges of text identifiers use them.
 for my $script (glob 'idgen--*.sql')
 {
 	my @in_script = grep { !/^internal_|$called_early/ }
@@ -118,7 +118,7 @@ my $not_for_pasting = qr/create_once\(\$1,|create_for_tenant|cron\.schedule|part
 	|pg_dist_|FOREIGN\ TABLE|ALTER\ SUBSCRIPTION|REASSIGN\ OWNED|DROP\ EXTENSION/x;
 
 # Each document has its own database, which contains the tables that the blocks name. These have keys of several types,
-# some of which the advisor does not support. The database of the README is empty.
+# some of which the advisor does not support. The README's database is empty.
 my $in_use = q{
 	CREATE EXTENSION idgen_advisor CASCADE;
 	CREATE TABLE days (day date PRIMARY KEY);

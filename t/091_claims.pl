@@ -1,6 +1,6 @@
 # Verify that claims on pages have a source. On the pages that t/claims.txt names, each figure and each "reveals" must
-# be part of a claim in that file. The source of each claim must exist: a text in a test, or a point with this figure in
-# a stored run.
+# be part of a claim in that file. The source of each claim must exist: a text in a test, or a data point with this
+# figure in a stored run.
 
 use Server;
 use Text::ParseWords qw(quotewords shellwords);

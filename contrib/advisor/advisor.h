@@ -23,7 +23,7 @@ typedef struct LeafSample
 								 * if it differs; -1 if a value is not a UUID */
 } LeafSample;
 
-/* Where the newest rows are in the order of the keys. */
+/* Placement of the newest rows in the order of the keys */
 typedef enum Placement
 {
 	PLACEMENT_UNKNOWN,
@@ -38,7 +38,7 @@ typedef struct NewestRows
 {
 	Placement	placement;
 	int			located;		/* rows whose leaf page was found */
-	int			leaf_pages;		/* number of different leaf pages */
+	int			leaf_pages;		/* number of distinct leaf pages */
 	double		images;			/* for rows_per_checkpoint rows; or NAN */
 	double		image_bytes;	/* mean size of an image */
 	bool		splits_in_middle;	/* the leaf pages of ordered keys are

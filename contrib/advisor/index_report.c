@@ -46,8 +46,8 @@ PG_MODULE_MAGIC;
 #endif
 
 /*
- * The size of the WAL record of an insert into a leaf page, without the tuple:
- * record header, block reference, short data header, offset number.
+ * The size of the WAL record for an insert into a leaf page, without the
+ * tuple: record header, block reference, short data header, offset number.
  */
 #define INSERT_RECORD_BYTES	(SizeOfXLogRecord + 20 + 2 + 2)
 
@@ -65,9 +65,10 @@ static const char *const placement_names[] = {
 };
 
 /*
- * Check that the caller is a member of pg_stat_scan_tables, or has SELECT on
- * the table or on all key columns and no policy hides rows.  SELECT on the key
- * columns is not sufficient if the index has expressions or a predicate.
+ * Check that the caller is a member of pg_stat_scan_tables, or that no policy
+ * hides rows and the caller has SELECT on the table or on all key columns.
+ * SELECT on the key columns is not sufficient if the index has expressions or
+ * a predicate.
  */
 static void
 require_rights(Relation table, Relation index)

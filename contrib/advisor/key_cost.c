@@ -1,7 +1,7 @@
 /*
  * key_cost.c
- *	  A model of the WAL that an insert writes for an index on a given kind of
- *	  key.
+ *	  A model of the amount of WAL that an insert writes for an index with keys
+ *	  of a given kind.
  *
  * The model counts the pages whose first change after a checkpoint writes a
  * full-page image.  docs/performance.md explains the model, and t/003_zoo.pl
@@ -20,13 +20,13 @@
 #include "advisor.h"
 
 /*
- * Sizes of WAL records: of an insert without its tuple, and of a split without
- * the tuples that it moves
+ * Sizes of the WAL records of an insert (without its tuple) and of a split
+ * (without the tuples that it moves)
  */
 #define INSERT_BYTES		48
 #define SPLIT_BYTES			104
 
-/* After this many keys in a twelfth, keyed_comb() generates runs of this many keys */
+/* Length of a run of keyed_comb(), and number of keys in a twelfth before the first run */
 #define RUN_KEYS			8192
 
 typedef enum KeyKind
@@ -54,7 +54,7 @@ typedef struct KeyModel
 
 	/* the index */
 	double		older_rows;		/* with one prefix, from previous cycles */
-	double		near_rows;		/* the first new rows go among these */
+	double		near_rows;		/* the first new rows fall among these */
 	bool		at_end;			/* are the new keys the greatest? */
 	double		kept;			/* fill of a leaf after splits, 0 to 1 */
 	double		moved;			/* fraction of its rows that a split moves */
@@ -130,12 +130,12 @@ read_arguments(FunctionCallInfo fcinfo)
 }
 
 /*
- * Return the filled fraction of the leaves.  Leaves of random keys, and of
- * prefixes with many rows, are between half full and full.  Keys in ascending
- * order fill leaves up to the fillfactor at the end of the index, and half of
- * each leaf elsewhere.  So do prefixes with fewer rows than half a leaf.  If a
- * twelfth of a period has fewer rows than a leaf, the leaves of keyed COMBs
- * are up to a tenth emptier than those of random keys (measured).
+ * Return the fraction of the leaves' space that is filled.  Leaves of random
+ * keys, and of prefixes with many rows, are between half full and full.  Keys
+ * in ascending order fill leaves up to the fillfactor at the end of the index,
+ * and half of each leaf elsewhere.  So do prefixes with fewer rows than half a
+ * leaf.  If a twelfth of a period has fewer rows than a leaf, the leaves of
+ * keyed COMBs are up to a tenth emptier than those of random keys (measured).
  */
 static double
 filled_part(const KeyModel *model, bool ascends)
@@ -187,7 +187,7 @@ fill_leaves(KeyModel *model)
 	}
 }
 
-/* Return the expected number of different pages that are hit by changes at random places. */
+/* Return the expected number of distinct pages that changes at random places affect. */
 double
 distinct_pages(double pages, double changes)
 {

@@ -97,7 +97,7 @@ count_version(Relation index, IndexTuple item, Oid type, LeafSample *sample)
 		sample->uuid_version = Min(Min(sample->uuid_version, version), 0);
 }
 
-/* Return the size of a tuple without the list of its rows. */
+/* Return the size of a tuple without its posting list. */
 static Size
 key_tuple_size(IndexTuple item)
 {

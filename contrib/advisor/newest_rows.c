@@ -54,7 +54,7 @@
 /* At most 1/SHARE_OF_ROWS of all rows, but at least LEAST_ROWS, are considered newest rows. */
 #define SHARE_OF_ROWS		10
 
-/* The bits of an offset number in a path. */
+/* Number of bits for each offset number in a path */
 #define OFFSET_BITS			12
 
 /*
@@ -64,7 +64,7 @@
  */
 #define SHARE_OF_LEAVES		2
 
-/* Limits between the placements; place() uses them */
+/* Limits between the placements, used by place() */
 #define ORDERED_CORRELATION	0.9
 #define ORDERED_LEAVES		2
 #define LOCAL_SHARE			0.4
@@ -81,7 +81,7 @@
 
 /*
  * If more than this share of the newest rows is on sampled blocks, new rows
- * fill the space of deleted rows.
+ * are assumed to fill the space of deleted rows.
  */
 #define FILLING_SHARE		0.1
 
@@ -331,7 +331,7 @@ measure_leaves(const NewRows *rows, IndexPages *pages, NewestRows *newest)
 	{
 		Page		page;
 
-		/* a page has one image, even if several rows are inserted on it */
+		/* a page has one image, even if several rows are inserted into it */
 		if (i > 0 && sorted[i]->leaf == sorted[i - 1]->leaf)
 			continue;
 		page = get_leaf(pages, sorted[i]->leaf);
@@ -352,7 +352,7 @@ measure_leaves(const NewRows *rows, IndexPages *pages, NewestRows *newest)
  * The placement depends on the number of their leaf pages, relative to that
  * expectation, and on whether the leaf pages ascend or descend with the age of
  * the rows.  Keys that ascend between older keys are on more leaf pages than
- * they fill, and their placement is not called ordered.
+ * they fill, and their placement is not considered ordered.
  */
 static Placement
 place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,

@@ -20,8 +20,8 @@
 #include "compat.h"
 
 /*
- * Does the value have a form that can be on a page?  Only values of tables can
- * be TOAST pointers, and these must be of the on-disk kind.
+ * Does the value have a form that can be on a page?  Only values in tables can
+ * be TOAST pointers, which must be of the on-disk kind.
  */
 static bool
 has_stored_form(struct varlena *value, Size size, bool is_index)

@@ -4,7 +4,7 @@
 # the package faketime.)
 #
 # Each time the clock is read, libfaketime opens the file, and allocates memory for it. The server's SIGALRM handler
-# also reads the clock. If a timer, such as the timer of statement_timeout, fires while the clock is read, malloc() may
+# also reads the clock. If a timer, such as the one for statement_timeout, fires while the clock is read, malloc() may
 # abort, or fopen() may wait for itself. For calls that read the clock constantly, use start_behind() or start_still(),
 # which need no file, or use no fake clock.
 
@@ -55,7 +55,7 @@ sub start
 sub start_behind { my ($node, $seconds) = @_; return _start_with($node, {}, FAKETIME => "-$seconds") }
 sub start_still { my ($node, $instant) = @_; return _start_with($node, {}, FAKETIME => _still($instant)) }
 
-# Check that the clock of the server is behind by the given number of seconds.
+# Check that the server's clock is behind by the given number of seconds.
 sub check_behind
 {
 	my ($node, $seconds, $name) = @_;

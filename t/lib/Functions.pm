@@ -29,7 +29,7 @@ my $request = q{'{"a": [1, 2.50, "x", null, true]}'};
 #             ticker: a generator that takes its values from a ticker
 #             reader: any other function that any role may call
 #             creations, prefixes: requires rights on that table
-#             key: a function that uses a key of idgen.key_file, and requires EXECUTE
+#             key: a function that uses a key from idgen.key_file, and requires EXECUTE
 #             trigger: called by the server only (a trigger or planner support function)
 #             advisor: a reader in the extension idgen_advisor
 # attributes  volatility (i, s, v), parallel safety (s, r, u), and "strict" where it applies
@@ -86,7 +86,7 @@ my @rows = (
 	[ 'internal_created_bound(uuid,interval,bool)', 'reader', 'is', '22004 22008 22023', qq{$v7, '1 hour', true} ],
 	[ 'created_near(uuid,timestamptz,interval)', 'reader', 'is', '22004 22008 22023', qq{$v7, $instant} ],
 
-	# Identifiers on tickers
+	# Identifiers from tickers
 	(map {
 			my ($scheme, $id) = @$_;
 			([ "$scheme(timestamptz)", 'ticker', 'vu', '22004 22008' ],
@@ -249,7 +249,7 @@ our @literals = map { $_->{arguments} =~ /('[^']*')/g } @functions;
 
 sub call { my ($function) = @_; return "idgen.$function->{name}($function->{arguments})" }
 
-# The generators that need neither a ticker nor a sequence, with a call of each
+# The generators that need neither a ticker nor a sequence, with a call to each
 my @needs_nothing = grep { $_->{kind} eq 'generator' && $_->{attributes} =~ /^vs/ } @functions;
 our @independent = map { call($_) } @needs_nothing;
 our @independent_names = map { $_->{name} } @needs_nothing;

@@ -27,7 +27,7 @@ my $node_id = 21;
 my $epoch = '2024-01-01 00:00:00+00';
 my $request = q{'{"customer": 7, "lines": [1, 2.50]}'};
 
-# Settings for a server whose databases have no settings
+# Settings for a server whose databases have no settings of their own
 our $settings = "idgen.node_id = $node_id\nidgen.launch_id = 12345\n";
 
 # All rights on idgen's relations, on their columns and on idgen's functions, except default rights

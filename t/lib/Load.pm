@@ -8,10 +8,10 @@
 #   $load->lose_all;               # later identifiers are greater
 #   $load->check;
 #
-# "insert" clients insert rows whose identifiers are defaults and unique. "take" clients fetch identifiers in different
-# ways. "create" clients create orders by create_once(). About five of them send each command, most of them at the same
-# time. A test can add kinds of clients to %Load::scripts. The node needs $Tickers::settings, unless all clients are of
-# the kind "create".
+# "insert" clients insert rows whose identifiers are unique and come from column defaults. "take" clients fetch
+# identifiers in different ways. "create" clients create orders with create_once(). About five of them send each
+# command, most of them at the same time. A test can add kinds of clients to %Load::scripts. The node needs
+# $Tickers::settings, unless all clients are "create" clients.
 
 package Load;
 use strict;
@@ -158,7 +158,7 @@ sub errors
 	return \%errors;
 }
 
-# Run until each client has received the given number of new rows, for all kinds or for the given kinds.
+# Run until each client, or each client of the given kinds, has received the given number of new rows.
 sub work
 {
 	my ($self, $count, @kinds) = @_;

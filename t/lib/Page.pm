@@ -1,4 +1,4 @@
-# The SQL on a page of the documentation, by section. With it, a test executes the same SQL that users paste.
+# The SQL on a documentation page, by section. With it, a test executes the same SQL that users paste.
 #
 #   my $page = Page->new('recipes');          # docs/recipes.md; or a path: 'contrib/portable/README.md'
 #   $page->blocks('Store a uuid');            # the blocks of ```sql in this section

@@ -66,7 +66,7 @@ sub begin_scenario
 	continues($name, $output);
 }
 
-# Check that rows of values are greater than all previous values of the scenario.
+# Check that the values in the given rows are greater than all previous values of the scenario.
 sub continues
 {
 	my ($name, $output) = @_;

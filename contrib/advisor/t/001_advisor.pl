@@ -1,5 +1,5 @@
 # Verify index_report() on a server in use: the privileges that it requires, the number of pages that it reads,
-# cancellation, and the accuracy of its estimates. The test also executes the monitoring queries of docs/operations.md,
+# cancellation, and the accuracy of its estimates. The test also executes the monitoring queries in docs/operations.md,
 # and installs, dumps and restores the extension.
 
 use FindBin;
@@ -25,8 +25,8 @@ ask(qq{
 	INSERT INTO v7 SELECT idgen.uuid_v7(), i FROM generate_series(1, $rows / 10) i;
 	CREATE UNLOGGED TABLE unlogged (id uuid PRIMARY KEY)});
 
-# The report reads up to 2,000 of the 11,000 pages of the table with a million rows, and some catalog pages. The first
-# call in a session reads more catalog pages, so call the function on an empty table first.
+# The report reads up to 2,000 of the million-row table's 11,000 pages, and some catalog pages. The first call in a
+# session reads more catalog pages, so call the function on an empty table first.
 my $measure = q{SELECT placement FROM idgen.index_report('v4_pkey')};
 my ($hit, $read) = outcome("SELECT FROM idgen.index_report('unlogged');
 	EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) $measure")
@@ -176,7 +176,7 @@ $node->pgbench(
 		'020_report@4' => q{SELECT 1 / (placement IS NOT NULL)::int FROM idgen.index_report('busy', 500);}
 	});
 
-# Execute the monitoring queries of docs/operations.md as the role that the page creates.
+# Execute the monitoring queries in docs/operations.md as the role that the page creates.
 ask(q{
 	REVOKE ALL ON SCHEMA public FROM PUBLIC;
 	CREATE SCHEMA hidden;

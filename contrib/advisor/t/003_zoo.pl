@@ -91,8 +91,9 @@ sub near
 	return abs($predicted - $measured) <= $relative * $measured + $absolute;
 }
 
-# Return the index's number of full-page images and bytes of WAL, both per row. They are measured after the first $count
-# rows, in the given number of checkpoint intervals of $n rows. By default, the intervals have 4,000 rows in total.
+# Return, for the index, the number of full-page images and the bytes of WAL, both per row. They are measured after the
+# first $count rows, in the given number of checkpoint intervals of $n rows. By default, the intervals have 4,000 rows
+# in total.
 sub measure
 {
 	my ($table, $index, $expression, $count, $n, $intervals) = @_;

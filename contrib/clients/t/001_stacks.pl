@@ -1,4 +1,4 @@
-# Verify that the template of each stack does what contrib/clients/README.md says. The programs in programs.txt only
+# Verify that each stack's template works as described in contrib/clients/README.md. The programs in programs.txt only
 # import the template and answer commands. All assertions are in this file.
 
 use lib 'contrib/clients/t/lib';

@@ -49,7 +49,7 @@ for my $edition (@editions)
 		'', "$edition: prefix, version and variant are the server's, and the end is random");
 }
 
-# --- hmac_comb: the first eight digits of each key, area, period in ms, and Unix time in ms
+# --- hmac_comb: the first eight digits for each secret key, area, period in ms, and Unix time in ms
 sub first_digits
 {
 	my $values = join ', ', map { sprintf "('%s', '%s', %s::bigint, %s::bigint)", @$_[ 0 .. 3 ] } @_;

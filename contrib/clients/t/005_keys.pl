@@ -1,6 +1,6 @@
-# Verify keys that applications share with the server. The test executes "From nothing to a checked key" of
-# contrib/clients/README.md, and "Replacing a secret key" of docs/recipes.md, both under load and with steps omitted or
-# exchanged.
+# Verify keys that applications share with the server. The test executes "From nothing to a checked key" from
+# contrib/clients/README.md, and "Replacing a secret key" from docs/recipes.md, both under load and with steps omitted
+# or exchanged.
 
 use lib 'contrib/clients/generators';
 use Combs 'hmac_comb';
@@ -31,7 +31,7 @@ my $node = init_server('keys', 'idgen.key_file = idgen_keys');
 my $key_file = $node->data_dir . '/idgen_keys';
 my %key = (shared => '5e1f0c00000000000000000000000001', shared2 => '5e1f0c00000000000000000000000002');
 
-# Replace the key file with a file that has keys with these names.
+# Replace the key file with a file that contains keys with these names.
 sub write_keys
 {
 	append_to_file("$key_file.new", join '', map { "$_ $key{$_}\n" } @_);
@@ -130,7 +130,7 @@ is(refused(), '', 'no INSERT was refused');
 kill 'KILL', @processes;
 waitpid $_, 0 for @processes;
 
-# Execute the steps in another order. Return the first step after which an INSERT fails, with the errors of the
+# Execute the steps in a different order. Return the first step after which an INSERT fails, with the errors of the
 # application and of the default.
 sub first_failure
 {

@@ -1,6 +1,6 @@
-# Verify that the template of each stack works through PgBouncer in transaction mode, with the settings on the clients'
-# page. PgBouncer does not support prepared statements here, as in versions before 1.21 or with max_prepared_statements
-# = 0. Four processes of each stack share two server sessions, so two processes prepare statements in the same session.
+# Verify that each stack's template works through PgBouncer in transaction mode, with the settings on the clients' page.
+# PgBouncer does not support prepared statements here, as in versions before 1.21 or with max_prepared_statements = 0.
+# Four processes of each stack share two server sessions, so two processes prepare statements in the same session.
 
 use lib 'contrib/clients/t/lib';
 use Page;

@@ -66,7 +66,7 @@ like(run_psql('p', '-v', 'ON_ERROR_STOP=0', '-c', $broken), qr/function idgen\.m
 	'a file that fails');
 is(ask($objects, 'p'), '', 'creates nothing');
 
-# Install in a transaction of the caller, whose settings must not change.
+# Install in the caller's transaction. The caller's settings must not change.
 my $all = join '', map { slurp_file($_) } @files;
 is(as_installer('p', "SET search_path = public; BEGIN; SET LOCAL search_path = pg_catalog; $all SHOW search_path;
 	ROLLBACK; SHOW search_path"),
@@ -279,7 +279,7 @@ sub state_of
 my $state = state_of('old');
 cmp_ok(scalar @$state, '>', 1000, 'the database is in use');
 
-# Use the commands of contrib/portable/README.md.
+# Use the commands in contrib/portable/README.md.
 my ($commands) = Page->new('contrib/portable/README.md')->blocks('Change to the extension', 'sh');
 my ($create, @steps) = split /\n/, $commands;
 create_database('new');

@@ -1,5 +1,5 @@
 # Verify that the portable edition has the same functions and table as the extension, and that its triggers and hashes
-# produce the same results, even in another encoding. The test also checks the known differences.
+# produce the same results, even in a different encoding. The test also checks the known differences.
 
 use Digest::SHA qw(hmac_sha256);
 use Encode qw(encode_utf8);
@@ -46,7 +46,7 @@ my $table = q{
 is_deeply(map({ [ split /\n/, ask($table, $_) ] } 'p', 'c'), 'the table is that of the extension');
 
 # --- Hashes of requests -----------------------------------------------------
-# The text is hashed in UTF-8, with the keys in the order of UTF-8.
+# The text is hashed in UTF-8, with the keys in UTF-8 order.
 sub hash_of
 {
 	my ($request, $database) = @_;
@@ -61,7 +61,7 @@ is_deeply([ @hashes[ 1 .. 3 ] ], [ ($hashes[0]) x 3 ], 'its hash is that of the 
 my $long = q{('[' || repeat('0,', 400000) || '1.50]')::jsonb};
 is(hash_of($long, 'p'), hash_of($long, 'c'), 'so is that of 800 kB of numbers');
 
-# Citus rejects a DELETE by an array that is NULL, so there must be no DELETE if there are no rows to delete.
+# Citus rejects a DELETE whose array of ids is NULL, so there must be no DELETE if there are no rows to delete.
 is(ask(q{BEGIN;
 	CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'DELETE'; END $$;
 	CREATE TRIGGER refuse BEFORE DELETE ON idgen.creation_identifiers EXECUTE FUNCTION refuse();

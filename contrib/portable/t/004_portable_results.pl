@@ -165,8 +165,8 @@ my $odd_samples = q{
 			   repeat('a', 62 + (number(n, 'ol') % 4)::int)) AS odd_prefix
 	FROM sample s WHERE n <= 600};
 
-# For each call, create one function that returns its error as text, and one whose arguments are constants, which the
-# planner evaluates.
+# For each call, create two functions that return its error as text. In the second one, the call's arguments are
+# constants, so the planner evaluates the call.
 my ($k, $try_functions) = (0, '');
 for my $call (@errors)
 {
