@@ -176,8 +176,9 @@ prefix_of(FunctionCallInfo fcinfo, const PrefixedKind *kind)
 }
 
 /*
- * Can make_prefixed() return argument 0, with the prefix in argument 1 or, if
- * that is NULL, with any prefix?  Text that is too long is not detoasted.
+ * Is argument 0 a text that make_prefixed() can return, for the prefix in
+ * argument 1 or, if that is NULL, for any prefix?  Text that is too long is
+ * not detoasted.
  */
 static Datum
 is_prefixed(FunctionCallInfo fcinfo, const PrefixedKind *kind)

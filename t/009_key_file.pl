@@ -175,7 +175,7 @@ sub is_in_memory
 	return (grep { index($_->[2], $bytes) >= 0 } @memory) ? 1 : 0;
 }
 
-# The file has many keys, so the next keys are not stored at the same addresses.
+# The file has so many keys that the next reload does not store its keys at the addresses of the old keys.
 my $many = join('', map { "key$_ $Masks::key{other}\nkey$_ = $Masks::key{other}\n" } 1 .. 300);
 $masks->reload($session, "${many}default $Masks::key{published}\n");
 $in_session->(q{SELECT idgen.hmac_comb('a', 'default')});

@@ -1,7 +1,6 @@
 # Verify that a role without the right to set an idgen.* parameter cannot set it, whether or not the library is loaded.
-# A value that the role sets before the library is loaded has no effect, or leaves the role's own session without a
-# value, so functions that need a value raise an error. Such a value is never used, and other clients of a pool are not
-# affected.
+# A value that the role sets before the library is loaded is never used. At most, it leaves the role's own session
+# without a value; functions that need a value then raise an error. Other clients of a pool are not affected.
 
 use Masks;
 use Pool;

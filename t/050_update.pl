@@ -136,7 +136,7 @@ sub check_new_version
 	}
 }
 
-# Advance the mark by an hour. The old typeid(), which follows the clock, would then fail the check of the order.
+# Advance the mark by an hour. The old typeid(), which follows the clock, would then violate the order.
 $node->safe_psql('shop', q{SELECT setval('idgen.uuid_v7_ordered_mark', last_value + (3600::bigint << 28))
 	FROM idgen.uuid_v7_ordered_mark});
 check_new_version('a new session', sub { as_app('shop', @_) });
