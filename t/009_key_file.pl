@@ -175,7 +175,7 @@ sub is_in_memory
 	return (grep { index($_->[2], $bytes) >= 0 } @memory) ? 1 : 0;
 }
 
-# The file has so many keys that the next reload does not store its keys at the addresses of the old keys.
+# Use many keys, so that a reload does not overwrite the old keys by storing new keys in the same memory.
 my $many = join('', map { "key$_ $Masks::key{other}\nkey$_ = $Masks::key{other}\n" } 1 .. 300);
 $masks->reload($session, "${many}default $Masks::key{published}\n");
 $in_session->(q{SELECT idgen.hmac_comb('a', 'default')});
