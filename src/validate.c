@@ -306,7 +306,7 @@ rule_refuse(const Rule *rule, const pg_uuid_t *id, const Window *window, const C
 			 errmsg("identifier is outside the accepted time window"),
 			 errdetail_internal("%s%s", scheme->describe(rule, id, window),
 								is_trigger && !checker->has_unique_index ?
-								" The table has no unique index on the column alone, so that a repeated INSERT of an existing row is refused as well." : ""),
+								" The table has no unique index on the column alone, so the trigger cannot find existing rows." : ""),
 			 errhint("%s%s", scheme->advise(rule),
 					 is_trigger ? "" : " For a late batch, pass the time at which its identifiers were generated as \"clock\"."),
 			 is_trigger ? errtablecol(checker->relation, checker->attnum) : 0,
