@@ -53,6 +53,7 @@ my $unmask = "SELECT idgen.unmask_uuid_v7('$guessed') IS NOT NULL";
 sub tenant { my ($database, $sql) = @_; return outcome($sql, user => 'tenant', database => $database) }
 
 # A template can contain grants.
+like(Page->new('security')->prose('Keys of the server'), qr/from a template has the template's grants/, 'on the page');
 ask('CREATE DATABASE model IS_TEMPLATE true');
 ask('CREATE EXTENSION idgen; GRANT EXECUTE ON FUNCTION idgen.unmask_uuid_v7 TO PUBLIC', 'model');
 is(tenant('postgres', 'CREATE DATABASE copy TEMPLATE model'), '', 'a tenant copies a template');
