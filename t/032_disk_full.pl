@@ -60,7 +60,8 @@ is(join(' ', grep { $_ ne '53100' } sort keys %{ $load->errors }), '',
 	'all errors are 53100, and no session was lost');
 my ($message) = map { $_->[0] =~ /^53100, `(.*)`/ } Page->new('operations')->table('Troubleshooting');
 my $pattern = join '.*', map { quotemeta } split /…/, $message;
-like(slurp_file($node->logfile), qr/ERROR:  $pattern/, '... of files that cannot grow, as docs/operations.md describes');
+like(slurp_file($node->logfile), qr/ERROR:  $pattern/,
+	'... of files that cannot grow, as docs/operations.md describes');
 is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'), $started, 'the server did not restart');
 
 # --- The WAL ----------------------------------------------------------------

@@ -105,6 +105,15 @@ $node->adjust_conf('postgresql.conf', 'idgen.node_id', undef);
 reload_until('SHOW idgen.node_id', '-1');
 is($session->ask('SELECT idgen.js_id()'), '55000', 'without a number');
 is_in_page();
+$node->adjust_conf('postgresql.conf', 'idgen.key_file', undef);
+reload_until($uses_key, '55000');
+is_in_page();
+for my $statement ('SELECT idgen.purge_creations()', 'TABLE idgen.decimal_id_counter')
+{
+	is($session->ask("SET ROLE pg_monitor; $statement"), '42501', "without privileges: $statement");
+	is_in_page();
+	$session->ask('RESET ROLE');
+}
 $session->quit;
 
 done_testing();
