@@ -262,16 +262,18 @@ sub paste
 	return messages('sh', '-c', "cd $backup && $commands");
 }
 
-# The superuser repeats the grants that the page's query lists.
+# The commands of the page take these grants from the dump. If the dump is plain, or another role restores it, a
+# superuser repeats them.
 my ($query) = $page->section('Backup and restore') =~ /(SELECT oid::regprocedure.*?;)/s;
 is_deeply([ map { /^(?:idgen\.)?(\w+)/ } sort split /\n/, in_shop($query) ], [ sort @Functions::of_keys, 'object_id' ],
 	'the query of the page shows the functions with rights');
-append_to_file("$backup/functions.sql", $of_superusers);
+append_to_file("$backup/of_superusers.sql", $of_superusers);
 
-my $restore = qr/^pg_restore.*\n/m;
+my $restore = qr/^pg_restore -f -.*\n/m;
 my ($last) = $commands =~ /($restore)/;
+my $repeated = $commands =~ s/^pg_restore -[lL].*\n//mgr =~ s/ functions/ of_superusers/r;
 my %forms = (
-	plain => [ 'plain', $commands =~ s/pg_restore -f -/cat/r ],
+	plain => [ 'plain', $repeated =~ s/pg_restore -f -/cat/r ],
 	custom => [ 'custom', $commands ],
 	directory => [ 'directory', $commands ],
 	sections => [ 'custom', $commands =~ s/$restore/join '', map { $last =~ s!_restore!_restore $_!r } @sections/er ],
@@ -321,8 +323,8 @@ sub rights_of_others
 	return join "\n", sort map { s/^([^|]*)\|.*\|(has|lacks)\|.*\|(\w+\|\w+\|\w)$/$1 $2 $3/r } @rights;
 }
 new_database($node, 'by_another', 'other');
-append_to_file("$backup/functions.sql", '; ' . $of_superusers =~ s/\Q$role/other/gr);
-like(paste($commands =~ s/ -f -/ --no-owner -f -/r, 'other', 'by_another', 'custom'), qr/^\Q$harmless[2]\E/m,
+append_to_file("$backup/of_superusers.sql", '; ' . $of_superusers =~ s/\Q$role/other/gr);
+like(paste($repeated =~ s/ -f -/ --no-owner -f -/r, 'other', 'by_another', 'custom'), qr/^\Q$harmless[2]\E/m,
 	'by_another: an error that the page names');
 my $by_another = ask($everything, 'by_another');
 my $of_others = rights_of_others($before);
