@@ -150,9 +150,11 @@ cmp_ok(ask('SELECT idgen.uuid_v7_ordered()', 'parts'), 'gt', $ordered, '... and 
 # --- The node number of a copied database ------------------------------------------------
 ask('LOAD $$idgen$$; ALTER DATABASE parts SET idgen.node_id = 7; ALTER SYSTEM SET idgen.launch_id = 8');
 my $node_id = qr/ALTER DATABASE parts SET "?idgen\.node_id"? TO '7'/;
+my @programs = $page->prose('Settings') =~ /`(pg_dump\S*(?: --create)?)`/g;
+is(join(', ', @programs), 'pg_dump --create, pg_dumpall', 'the page names the programs that copy a number');
 $node->command_like([ split(/ /, $_), '--dbname', $node->connstr('parts') ], $node_id,
 	"$_ contains the number of a database")
-  for $page->prose('Settings') =~ /`(pg_dump\S*(?: --create)?)`/g;
+  for @programs;
 unlike((run_command([ 'pg_dump', $node->connstr('parts') ]))[0], $node_id, '... but pg_dump alone does not');
 $node->backup('copy');
 like(slurp_file($node->backup_dir . '/copy/postgresql.auto.conf'), qr/^idgen\.launch_id = '8'$/m,
