@@ -16,6 +16,11 @@ SELECT * FROM idgen.create_once(command(1), entity(1), 'order');
 SELECT * FROM idgen.create_once(command(1), entity(2), 'order');
 SELECT * FROM idgen.create_once(command_id => command(1), command_name => 'order', proposed_id => entity(3));
 
+-- The expansion of .* calls the function once for each column.
+BEGIN;
+SELECT (idgen.create_once(command(99), entity(1), 'order')).*;
+ROLLBACK;
+
 -- with a bigint
 SELECT * FROM idgen.create_once_bigint(command(2), 42, 'order');
 SELECT * FROM idgen.create_once_bigint(command(2), 43, 'order');

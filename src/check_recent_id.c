@@ -299,18 +299,17 @@ row_exists(const Search *search)
 }
 
 /*
- * Does the latest snapshot contain a row with the identifier?  Commands of
- * this transaction whose id is curcid or greater are treated as not yet
- * executed.
+ * Does the latest snapshot contain a row with the identifier?  The commands of
+ * this transaction are treated as not yet executed.
  */
 static bool
-row_is_in_latest_snapshot(const Search *search, CommandId curcid)
+row_is_in_latest_snapshot(const Search *search)
 {
 	Snapshot	latest = RegisterSnapshot(GetLatestSnapshot());
 	ItemPointerData tid;
 	bool		found;
 
-	latest->curcid = curcid;
+	latest->curcid = FirstCommandId;
 	found = row_is_visible(search, latest, &tid);
 	UnregisterSnapshot(latest);
 	return found;
@@ -329,18 +328,14 @@ row_is_in_latest_snapshot(const Search *search, CommandId curcid)
  *   index before it visits them.  It misses a row that another session updates
  *   and commits in between, but the latest snapshot contains that row.  (The
  *   unique check is not affected, because it keeps the index page locked.)
- *   InvalidCommandId is greater than every command id, so the search sees the
- *   deletions and insertions of the current command.
  * - A transaction may delete a row, or change its identifier, and then insert
- *   the same identifier again.  With FirstCommandId, the search ignores the
+ *   the same identifier again.  The search of the latest snapshot ignores the
  *   deletions of this transaction.
  */
 static bool
 conflicts_with_row(const Search *search)
 {
-	return row_exists(search) ||
-		row_is_in_latest_snapshot(search, InvalidCommandId) ||
-		row_is_in_latest_snapshot(search, FirstCommandId);
+	return row_exists(search) || row_is_in_latest_snapshot(search);
 }
 
 /* Does an UPDATE leave the identifier unchanged? */

@@ -52,6 +52,17 @@ is(app(q{SELECT idgen.hmac_comb('orders')}), '42501', '... of its area only');
 my $unmask = "SELECT idgen.unmask_uuid_v7('$guessed') IS NOT NULL";
 sub tenant { my ($database, $sql) = @_; return outcome($sql, user => 'tenant', database => $database) }
 
+# A superuser's grant on all functions includes those that use keys. An installer's grant does not.
+for ([ installer => '42501' ], [ superuser => 't' ])
+{
+	my ($who, $result) = @$_;
+	tenant('postgres', "CREATE DATABASE by_$who");
+	tenant("by_$who", 'CREATE EXTENSION idgen');
+	my $grant = 'GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA idgen TO tenant';
+	$who eq 'installer' ? tenant("by_$who", $grant) : ask($grant, "by_$who");
+	is(tenant("by_$who", $unmask), $result, "GRANT … ON ALL FUNCTIONS by $who");
+}
+
 # A template can contain grants.
 like(Page->new('security')->prose('Keys of the server'), qr/from a template has the template's grants/, 'on the page');
 ask('CREATE DATABASE model IS_TEMPLATE true');

@@ -157,11 +157,14 @@ sub check_commands
 			WHERE entity_number = i AND NOT created}, 40 ]) x 3,
 		[ q{SELECT idgen.forget_creation(md5('1')::uuid), idgen.forget_creation_of_bigint(2, 'order'),
 			idgen.forget_creation_of_bigint(2, 'order')}, 't|1|0' ],
-		[ q{SELECT created
-			FROM idgen.create_once_text(md5('a')::uuid, idgen.ulid_floor('2026-01-01'), 'document')}, 't' ],
-		[ q{SELECT entity_text = idgen.ulid_floor('2026-01-01'), created
-			FROM idgen.create_once_text(md5('a')::uuid, idgen.ulid(), 'document')}, 't|f' ],
-		[ q{SELECT idgen.forget_creation_of_text(idgen.ulid_floor('2026-01-01'), 'document')}, 1 ],
+		# Each kind of text is recorded on one node, and is returned and forgotten on the next one.
+		map({
+			my $call = "FROM (SELECT idgen.$_ AS id) made, idgen.create_once_text(md5('a')::uuid, id, 'document')";
+			([ "SELECT created, entity_text = id $call", 't|t' ],
+				[ "SELECT created, entity_text = id, idgen.forget_creation_of_text(entity_text, 'document') $call",
+				'f|f|1' ])
+		} 'ulid()', 'object_id()', q{typeid('order')},
+			q{prefixed_id_from_uuid('order', idgen.keyed_comb('orders'))}),
 		[ q{UPDATE idgen.creation_identifiers SET created_at = now() - interval '2 days' WHERE entity_number BETWEEN 3
 			AND 12;
 			SELECT idgen.purge_creations('1 day', batch_size => 7), idgen.purge_creations('1 day')}, '7|3' ],
