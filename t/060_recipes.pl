@@ -348,10 +348,22 @@ sub here
 	cmp_ok(scalar keys %named, '>', 15, 'the page names functions');
 	is(join(' ', grep { !$exists{$_} } sort keys %named), '', 'and all exist');
 
-	is(ask(q{SELECT bool_and(uuid_extract_timestamp(id) = idgen.uuid_timestamp(id)
-			AND uuid_extract_version(id) = idgen.uuid_version(id))
-			FROM (SELECT uuidv7() UNION ALL SELECT idgen.uuid_v7() FROM generate_series(1, 100)) v(id)}), 't',
-		'PostgreSQL 18 reads the same') if $node->pg_version >= 18;
+	my $descending = sub { return ask("SELECT count(*) FROM (SELECT id < lag(id) OVER (ORDER BY i) AS less
+			FROM (SELECT i, $_[0] AS id FROM generate_series(1, 1000) i) v) w WHERE less") };
+	cmp_ok($descending->("idgen.uuid_v7('2026-11-20')"), '>', 300, 'uuid_v7() of one instant: in random order');
+	is(outcome(q{SELECT idgen.uuid_v7('1969-12-31')}), '22008', 'an instant before 1970 is an error');
+	is(ask(q{SELECT idgen.uuid_v7_floor('1969-12-31')}), '00000000-0000-7000-8000-000000000000',
+		'... and its floor is the smallest');
+	if ($node->pg_version >= 18)
+	{
+		is(ask(q{SELECT bool_and(uuid_extract_timestamp(id) = idgen.uuid_timestamp(id)
+				AND uuid_extract_version(id) = idgen.uuid_version(id))
+				FROM (SELECT CASE i % 3 WHEN 0 THEN uuidv7() WHEN 1 THEN idgen.uuid_v7() ELSE idgen.uuid_v1() END
+					FROM generate_series(1, 300) i) v(id)}), 't', 'PostgreSQL 18 reads the same');
+		is($descending->("uuidv7('1 hour')"), 0, 'uuidv7(shift) is increasing');
+		is(ask(q{SELECT uuid_extract_timestamp(uuidv7(interval '-60 years')) > now(), uuidv7(NULL) IS NULL}), 't|t',
+			'uuidv7(shift) of a time before 1970, and of NULL');
+	}
 
 	# The following values were published by these projects.
 	my ($twitter, $discord) = map { here('Twitter') =~ s/`, epochs.*//r =~ s/epoch/'$_'/r }
@@ -372,7 +384,7 @@ sub here
 		[ here('uuid_v7_to_timestamptz'), uuid => '018570bb-4a7d-7000-8000-000000000000',
 			'2023-01-02 04:26:40.637+00' ],
 		# The value in TimescaleDB's reference is 1 us smaller, because it predates the fix for TimescaleDB issue 8875
-		# in version 2.24.
+		# in version 2.23.1.
 		[ here('to_uuidv7_boundary'), timestamptz => '2025-09-04 11:01+02', '019913f5-30e0-7000-8000-000000000000',
 			'instant' ],
 		[ here('uuid_timestamp_micros'), uuid => '019913ce-f124-7835-96c7-a2df691caa98',
@@ -426,8 +438,9 @@ sub here
 	}
 }
 
-# Each expression in the tables returns the example beside it. The examples for base64url, shortuuid, TSID, xid and
-# KSUID were taken from taskcluster/slugid.py (test.py), skorokithakis/shortuuid (test_shortuuid.py), tsid-ts
+# Each expression in the tables returns the example beside it. The examples for base64url, shortuuid, NHibernate,
+# SequentialGuid, TSID, xid and KSUID were taken from taskcluster/slugid.py (test.py), skorokithakis/shortuuid
+# (test_shortuuid.py), NHibernate (its test of GuidCombGenerator), aspnetboilerplate (issue 948 of 2016-03-27), tsid-ts
 # (README.md; the time follows from its definition), rs/xid (id_test.go) and segmentio/ksuid (README.md).
 {
 	my @rows = grep { ($_->[2] // '') =~ /→/ } $migrating->table('From another database');

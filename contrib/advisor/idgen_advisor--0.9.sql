@@ -347,8 +347,8 @@ CREATE FUNCTION idgen.internal_new_defaults(index oid) RETURNS text
     LANGUAGE SQL STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
-        -- The area is the name of the table or, for a partition, of the partitioned table. Outside the schema public, it
-        -- begins with the schema, if it is not too long.
+        -- The area is the name of the table or, for a partition, of the partitioned table. It begins with the schema
+        -- unless this is public, or the area would be too long.
         SELECT format('idgen.keyed_comb(%L)%2$s or idgen.uuid_v7()%2$s',
                       CASE WHEN n.nspname <> 'public' AND octet_length(concat(n.nspname, '.', c.relname)) <= 63
                            THEN concat(n.nspname, '.', c.relname) ELSE c.relname END,
