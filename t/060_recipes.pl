@@ -293,6 +293,11 @@ sub events
 	is(ask("$file; SELECT count(*), count(DISTINCT left(id::text, 8)) FROM sessions"), "$before\n1010|1001",
 		'a changed default rewrites nothing, and new keys are keyed COMBs');
 
+	# t/091_claims.pl compares the figures on README.md with the stored run.
+	my ($random, $keyed) = $migrating->prose('Changing the keys of a table in use') =~ /from (\S+) to (\S+) bytes/;
+	like(slurp_file('README.md'), qr/\bwrote\s$random\sbytes\s.*\sand\s$keyed\swith\sa\skeyed\sCOMB\b/,
+		'the page and README.md have the same figures');
+
 	my $bigserial = 'From bigserial or identity';
 	my ($is_below, $key) = split /\n/, ($migrating->paste($bigserial))[0];
 	is($is_below, 't', 'the key of a bigserial is below the next snowflake');
