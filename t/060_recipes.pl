@@ -458,6 +458,9 @@ sub here
 		is(value($expression, $type, $value), $expected, "$there: $value");
 		is(value($expression =~ s/2014-09-01/2025-01-01/r, $type, '99751689392947207'), '2026-11-20 03:44:00.12+00',
 			'Sonyflake 2') if $there =~ /2: epoch 2025-01-01/;
+		# shortuuid 0.5.0, shortuuid/tests.py
+		is(value($expression =~ s/\bid\b/reverse(id)/r, $type, 'bYRT25J5s7Bniqr4b58cXC'), $expected,
+			'shortuuid 0.5') if $there =~ /replace `id` with `reverse\(id\)`/;
 	}
 }
 
