@@ -319,8 +319,10 @@ CREATE FUNCTION idgen.internal_key_reason(index oid, rows float8, uuid_version f
             WHEN uuid_version < 0 THEN 'its first column contains other values than UUIDs'
             WHEN i.indkey[0] = 0 THEN 'its first column is an expression'
             WHEN i.indpred IS NOT NULL THEN 'it is a partial index'
-            WHEN c.relkind = 'm' THEN 'it is an index of a materialized view'
-            WHEN k.attgenerated <> '' THEN 'its first column is generated'
+            WHEN (SELECT relkind FROM pg_class WHERE oid = i.indrelid) = 'm'
+            THEN 'it is an index of a materialized view'
+            WHEN (SELECT attgenerated FROM pg_attribute WHERE attrelid = i.indrelid AND attnum = i.indkey[0]) <> ''
+            THEN 'its first column is generated'
             WHEN f.confrelid IS NOT NULL
             THEN format('its first column is a foreign key, whose values are those of %s', f.confrelid::regclass)
             WHEN NOT EXISTS (
@@ -334,9 +336,8 @@ CREATE FUNCTION idgen.internal_key_reason(index oid, rows float8, uuid_version f
             WHEN uuid_version IN (6, 7) THEN format('its keys are UUIDs of version %s, which are ordered', uuid_version)
             WHEN uuid_version IN (3, 5)
             THEN format('its keys are UUIDs of version %s, which are computed from names', uuid_version) END
-        FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
-             LEFT JOIN pg_attribute k ON k.attrelid = c.oid AND k.attnum = i.indkey[0]
-             LEFT JOIN pg_constraint f ON f.conrelid = c.oid AND f.contype = 'f' AND i.indkey[0] = ANY (f.conkey)
+        FROM pg_index i LEFT JOIN pg_constraint f ON f.conrelid = i.indrelid AND f.contype = 'f'
+                                                     AND i.indkey[0] = ANY (f.conkey)
         WHERE i.indexrelid = index
         LIMIT 1
     $$;
@@ -350,12 +351,12 @@ CREATE FUNCTION idgen.internal_new_defaults(index oid) RETURNS text
         -- The area is the name of the table or, for a partition, of the partitioned table. It begins with the schema
         -- unless this is public, or the area would be too long.
         SELECT format('idgen.keyed_comb(%L)%2$s or idgen.uuid_v7()%2$s',
-                      CASE WHEN n.nspname <> 'public' AND octet_length(concat(n.nspname, '.', c.relname)) <= 63
-                           THEN concat(n.nspname, '.', c.relname) ELSE c.relname END,
+                      CASE WHEN c.relnamespace::regnamespace::text = 'public' OR octet_length(full_name) > 63
+                           THEN c.relname ELSE full_name END,
                       CASE WHEN t.typcategory = 'S' THEN '::text' END)
         FROM pg_index i JOIN pg_class c ON c.oid = coalesce(pg_partition_root(i.indrelid), i.indrelid)
-             JOIN pg_namespace n ON n.oid = c.relnamespace
-             JOIN pg_attribute a ON a.attrelid = i.indexrelid AND a.attnum = 1 JOIN pg_type t ON t.oid = a.atttypid
+             JOIN pg_attribute a ON a.attrelid = i.indexrelid AND a.attnum = 1 JOIN pg_type t ON t.oid = a.atttypid,
+             concat(c.relnamespace::regnamespace, '.', c.relname) full_name
         WHERE i.indexrelid = index
     $$;
 
