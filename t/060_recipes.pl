@@ -295,6 +295,11 @@ sub events
 	is(ask("$file; SELECT count(*), count(DISTINCT left(id::text, 8)) FROM sessions"), "$before\n1010|1001",
 		'a changed default rewrites nothing, and new keys are keyed COMBs');
 
+	# t/091_claims.pl compares the figures on README.md with the stored run.
+	my ($random, $keyed) = $migrating->prose('Changing the keys of a table in use') =~ /from (\S+) to (\S+) bytes/;
+	like(slurp_file('README.md'), qr/\bwrote\s$random\sbytes\s.*\sand\s$keyed\swith\sa\skeyed\sCOMB\b/,
+		'the page and README.md have the same figures');
+
 	my $bigserial = 'From bigserial or identity';
 	my ($is_below, $key) = split /\n/, ($migrating->paste($bigserial))[0];
 	is($is_below, 't', 'the key of a bigserial is below the next snowflake');
@@ -350,10 +355,22 @@ sub here
 	cmp_ok(scalar keys %named, '>', 15, 'the page names functions');
 	is(join(' ', grep { !$exists{$_} } sort keys %named), '', 'and all exist');
 
-	is(ask(q{SELECT bool_and(uuid_extract_timestamp(id) = idgen.uuid_timestamp(id)
-			AND uuid_extract_version(id) = idgen.uuid_version(id))
-			FROM (SELECT uuidv7() UNION ALL SELECT idgen.uuid_v7() FROM generate_series(1, 100)) v(id)}), 't',
-		'PostgreSQL 18 reads the same') if $node->pg_version >= 18;
+	my $descending = sub { return ask("SELECT count(*) FROM (SELECT id < lag(id) OVER (ORDER BY i) AS less
+			FROM (SELECT i, $_[0] AS id FROM generate_series(1, 1000) i) v) w WHERE less") };
+	cmp_ok($descending->("idgen.uuid_v7('2026-11-20')"), '>', 300, 'uuid_v7() of one instant: in random order');
+	is(outcome(q{SELECT idgen.uuid_v7('1969-12-31')}), '22008', 'an instant before 1970 is an error');
+	is(ask(q{SELECT idgen.uuid_v7_floor('1969-12-31')}), '00000000-0000-7000-8000-000000000000',
+		'... and its floor is the smallest');
+	if ($node->pg_version >= 18)
+	{
+		is(ask(q{SELECT bool_and(uuid_extract_timestamp(id) = idgen.uuid_timestamp(id)
+				AND uuid_extract_version(id) = idgen.uuid_version(id))
+				FROM (SELECT CASE i % 3 WHEN 0 THEN uuidv7() WHEN 1 THEN idgen.uuid_v7() ELSE idgen.uuid_v1() END
+					FROM generate_series(1, 300) i) v(id)}), 't', 'PostgreSQL 18 reads the same');
+		is($descending->("uuidv7('1 hour')"), 0, 'uuidv7(shift) is increasing');
+		is(outcome(q{SELECT uuidv7('-60 years')}), '22008', 'uuidv7(shift): an instant before 1970 is an error, too');
+		is(ask('SELECT uuidv7(NULL) IS NULL'), 't', 'uuidv7(NULL) is NULL');
+	}
 
 	# The following values were published by these projects.
 	my ($twitter, $discord) = map { here('Twitter') =~ s/`, epochs.*//r =~ s/epoch/'$_'/r }
@@ -374,7 +391,7 @@ sub here
 		[ here('uuid_v7_to_timestamptz'), uuid => '018570bb-4a7d-7000-8000-000000000000',
 			'2023-01-02 04:26:40.637+00' ],
 		# The value in TimescaleDB's reference is 1 us smaller, because it predates the fix for TimescaleDB issue 8875
-		# in version 2.24.
+		# in version 2.23.1.
 		[ here('to_uuidv7_boundary'), timestamptz => '2025-09-04 11:01+02', '019913f5-30e0-7000-8000-000000000000',
 			'instant' ],
 		[ here('uuid_timestamp_micros'), uuid => '019913ce-f124-7835-96c7-a2df691caa98',
@@ -428,8 +445,9 @@ sub here
 	}
 }
 
-# Each expression in the tables returns the example beside it. The examples for base64url, shortuuid, TSID, xid and
-# KSUID were taken from taskcluster/slugid.py (test.py), skorokithakis/shortuuid (test_shortuuid.py), tsid-ts
+# Each expression in the tables returns the example beside it. The examples for base64url, shortuuid, NHibernate,
+# SequentialGuid, TSID, xid and KSUID were taken from taskcluster/slugid.py (test.py), skorokithakis/shortuuid
+# (test_shortuuid.py), NHibernate (its test of GuidCombGenerator), aspnetboilerplate (issue 948 of 2016-03-27), tsid-ts
 # (README.md; the time follows from its definition), rs/xid (id_test.go) and segmentio/ksuid (README.md).
 {
 	my @rows = grep { ($_->[2] // '') =~ /→/ } $migrating->table('From another database');
@@ -442,6 +460,9 @@ sub here
 		is(value($expression, $type, $value), $expected, "$there: $value");
 		is(value($expression =~ s/2014-09-01/2025-01-01/r, $type, '99751689392947207'), '2026-11-20 03:44:00.12+00',
 			'Sonyflake 2') if $there =~ /2: epoch 2025-01-01/;
+		# shortuuid 0.5.0, shortuuid/tests.py
+		is(value($expression =~ s/\bid\b/reverse(id)/r, $type, 'bYRT25J5s7Bniqr4b58cXC'), $expected,
+			'shortuuid 0.5') if $there =~ /replace `id` with `reverse\(id\)`/;
 	}
 }
 

@@ -319,6 +319,10 @@ CREATE FUNCTION idgen.internal_key_reason(index oid, rows float8, uuid_version f
             WHEN uuid_version < 0 THEN 'its first column contains other values than UUIDs'
             WHEN i.indkey[0] = 0 THEN 'its first column is an expression'
             WHEN i.indpred IS NOT NULL THEN 'it is a partial index'
+            WHEN (SELECT relkind FROM pg_class WHERE oid = i.indrelid) = 'm'
+            THEN 'it is an index of a materialized view'
+            WHEN (SELECT attgenerated FROM pg_attribute WHERE attrelid = i.indrelid AND attnum = i.indkey[0]) <> ''
+            THEN 'its first column is generated'
             WHEN f.confrelid IS NOT NULL
             THEN format('its first column is a foreign key, whose values are those of %s', f.confrelid::regclass)
             WHEN NOT EXISTS (
@@ -344,11 +348,15 @@ CREATE FUNCTION idgen.internal_new_defaults(index oid) RETURNS text
     LANGUAGE SQL STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
-        -- the area is the name of the table or, for a partition, of the partitioned table
-        SELECT format('idgen.keyed_comb(%L)%2$s or idgen.uuid_v7()%2$s', c.relname,
+        -- The area is the name of the table or, for a partition, of the partitioned table. It begins with the schema
+        -- unless this is public, or the area would be too long.
+        SELECT format('idgen.keyed_comb(%L)%2$s or idgen.uuid_v7()%2$s',
+                      CASE WHEN c.relnamespace::regnamespace::text = 'public' OR octet_length(full_name) > 63
+                           THEN c.relname ELSE full_name END,
                       CASE WHEN t.typcategory = 'S' THEN '::text' END)
         FROM pg_index i JOIN pg_class c ON c.oid = coalesce(pg_partition_root(i.indrelid), i.indrelid)
-             JOIN pg_attribute a ON a.attrelid = i.indexrelid AND a.attnum = 1 JOIN pg_type t ON t.oid = a.atttypid
+             JOIN pg_attribute a ON a.attrelid = i.indexrelid AND a.attnum = 1 JOIN pg_type t ON t.oid = a.atttypid,
+             concat(c.relnamespace::regnamespace, '.', c.relname) full_name
         WHERE i.indexrelid = index
     $$;
 
@@ -362,7 +370,7 @@ CREATE FUNCTION idgen.internal_index_instead(index oid) RETURNS oid
         -- begin with the columns of a; or it is unique, and the columns of a begin with its columns. If two indexes
         -- make each other superfluous, only the one of lower rank is superfluous.
         WITH plain AS (
-            SELECT i.*, r.is_referenced,
+            SELECT i.*, r.is_referenced, c.relispartition AS is_attached,
                    ARRAY[i.indisunique::int, i.indisprimary::int, r.is_referenced::int, r.has_constraint::int,
                          -i.indexrelid::bigint] AS rank
             FROM pg_index j JOIN pg_index i ON i.indrelid = j.indrelid JOIN pg_class c ON c.oid = i.indexrelid
@@ -375,7 +383,8 @@ CREATE FUNCTION idgen.internal_index_instead(index oid) RETURNS oid
         )
         SELECT b.indexrelid
         FROM plain a JOIN plain b ON b.indexrelid <> a.indexrelid
-        WHERE a.indexrelid = index AND NOT a.indisprimary AND NOT a.is_referenced
+        WHERE a.indexrelid = index AND NOT (a.indisprimary OR a.indisexclusion OR a.is_referenced)
+              AND a.is_attached <= b.is_attached
               AND (a.indnatts = a.indnkeyatts OR a.indkey = b.indkey AND a.indnkeyatts = b.indnkeyatts)
               AND (NOT a.indisunique OR b.indisunique AND b.indimmediate >= a.indimmediate
                                         AND b.indnullsnotdistinct = a.indnullsnotdistinct)

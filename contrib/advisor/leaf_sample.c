@@ -15,6 +15,7 @@
 #include "catalog/pg_type.h"
 #include "common/pg_prng.h"
 #include "miscadmin.h"
+#include "parser/parse_coerce.h"
 #include "storage/bufmgr.h"
 #include "utils/lsyscache.h"
 
@@ -165,13 +166,15 @@ sample_leaves(Relation index)
 	double		stride = pages > 0 ? (double) candidates / pages : 0;
 	double		start = stride * pg_prng_double(&pg_global_prng_state);
 	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
-	Oid			type = getBaseType(TupleDescAttr(RelationGetDescr(index), 0)->atttypid);
+	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(index), 0);
+	Oid			type = getBaseType(column->atttypid);
+	bool		is_text = column->attlen == -1 && TypeCategory(type) == TYPCATEGORY_STRING;
 	PGAlignedBlock copy;
 	Page		page = (Page) copy.data;
 	LeafCounts	counts = {0};
 	LeafSample	sample = {.uuid_version = NAN};
 
-	if (type != UUIDOID && type != TEXTOID && type != VARCHAROID && type != BPCHAROID)
+	if (type != UUIDOID && !is_text)
 		sample.uuid_version = NO_UUID;
 
 	/* read the metapage, so that an empty index is checked, too */

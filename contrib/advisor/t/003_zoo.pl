@@ -152,11 +152,40 @@ for my $animal (@zoo)
 	ok(near($saves, $saved, 0.1, 6 * 8192), "$title: REINDEX would save $saves of $before bytes, saved $saved");
 }
 
+# Create other kinds of indexes, most of which the report cannot judge. Some are not B-trees, and one is invalid.
+ask(qq{CREATE DOMAIN key AS uuid;
+	CREATE TABLE kinds (id key, file name, bytes bytea, range int4range, ids uuid[], i int,
+		g uuid GENERATED ALWAYS AS (md5(i::text)::uuid) STORED, EXCLUDE USING btree (id WITH =));
+	INSERT INTO kinds SELECT u, u, uuid_send(u), int4range(i, i + 1), ARRAY[u], i
+		FROM (SELECT i, $v4 AS u FROM generate_series(1, 20000) i) v;
+	CREATE UNIQUE INDEX ON kinds (id DESC NULLS LAST);
+	CREATE UNIQUE INDEX ON kinds (id NULLS FIRST) INCLUDE (i);
+	CREATE UNIQUE INDEX ON kinds (file COLLATE "POSIX");
+	CREATE UNIQUE INDEX ON kinds (bytes);
+	CREATE UNIQUE INDEX ON kinds (range);
+	CREATE UNIQUE INDEX ON kinds (ids);
+	CREATE UNIQUE INDEX ON kinds (g) NULLS NOT DISTINCT;
+	CREATE UNIQUE INDEX ON kinds (id, (i + 1));
+	CREATE INDEX ON kinds USING hash (id);
+	CREATE INDEX ON kinds USING brin (id);
+	CREATE INDEX ON kinds USING gist (range);
+	CREATE INDEX ON kinds USING gin (ids);
+	CREATE INDEX invalid ON kinds (i);
+	UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'invalid'::regclass;
+	CREATE TABLE parted (id uuid PRIMARY KEY) PARTITION BY HASH (id);
+	CREATE TABLE part PARTITION OF parted FOR VALUES WITH (MODULUS 1, REMAINDER 0);
+	INSERT INTO parted SELECT id FROM kinds;
+	CREATE MATERIALIZED VIEW copied AS TABLE kinds;
+	CREATE UNIQUE INDEX ON copied (id)});
+my $temporary = session();
+$temporary->ask("CREATE TEMPORARY TABLE passing (id uuid PRIMARY KEY); INSERT INTO passing SELECT id FROM kinds");
+
 # If there is no advice, "reason" must be set. If the savings are unknown, "unknown_reason" must be set.
 is(ask(q{SELECT string_agg(DISTINCT index_name::text, ' ') FILTER (WHERE advice IS NULL AND reason IS NULL),
 		string_agg(DISTINCT index_name::text, ' ')
 			FILTER (WHERE keyed_comb_saves_wal_per_day IS NULL AND unknown_reason IS NULL), count(*) > 150
 	FROM idgen.index_reports(0, catalogs => true, min_age => '0')}), '||t', 'nothing is unknown without a reason');
+$temporary->quit;
 
 # Check a standby. (t/046_lagging_standby.pl tests its report.)
 $node->backup('base');

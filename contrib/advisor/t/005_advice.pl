@@ -72,11 +72,17 @@ for (
 		'CREATE INDEX ON %t ((id::text))', filled($v4) ],
 	[ 'a part of the rows', 'id uuid', 'it is a partial index', 'CREATE UNIQUE INDEX ON %t (id) WHERE id IS NOT NULL',
 		filled($v4) ],
+	[ 'a generated column', 'i int, id uuid GENERATED ALWAYS AS (md5(i::text)::uuid) STORED UNIQUE',
+		'its first column is generated', filled('i')],
 	[ 'half of version 7', 'id uuid PRIMARY KEY', 'a part of the newest rows is on few leaf pages',
 		filled($v4), "INSERT INTO %t SELECT CASE i % 2 WHEN 0 THEN $v4 ELSE idgen.uuid_v7() END
 			FROM generate_series(1, 2000) i" ],
 	[ 'short COMBs that are deleted after some time', 'id uuid PRIMARY KEY, i int',
-		'the newest rows are on few leaf pages', @settled ])
+		'the newest rows are on few leaf pages', @settled ],
+	# Functions of other extensions are not executed, not even to compare keys.
+	ask(q{SELECT count(*) FROM pg_available_extensions WHERE name = 'citext'}) ?
+	  [ 'citext of UUIDs', 'id text', 'it is not known where the newest rows are', 'CREATE EXTENSION citext',
+		'ALTER TABLE %t ALTER id TYPE citext, ADD PRIMARY KEY (id)', filled("$v4\::text") ] : ())
 {
 	my ($title, $columns, $expected, @statements) = @$_;
 	ask(join(';', 'DROP TABLE IF EXISTS zoo', "CREATE TABLE zoo ($columns)", map { s/%t/zoo/gr } @statements));
@@ -95,15 +101,25 @@ for (
 	  if $title =~ /^short COMBs/;
 }
 
-# Check the advised default. The area is the name of the table, not the name of a partition.
+ask("CREATE MATERIALIZED VIEW copied AS SELECT $v4 AS id FROM generate_series(1, $rows); CREATE INDEX ON copied (id)");
+is(ask(q{SELECT advice, reason FROM idgen.index_report('copied_id_idx')}),
+	'|it is an index of a materialized view', 'a materialized view has no defaults');
+
+# Check the advised default. The area is the name of the table, not the name of a partition. It begins with the schema
+# except in public, or if it would be too long.
 my $table = ident(q{O'Hara\orders});
-my $default = qr/idgen\.keyed_comb\(E'O''Hara\\\\orders'\)::text/;
-ask("CREATE TABLE $table (id text PRIMARY KEY) PARTITION BY HASH (id);
-	CREATE TABLE part PARTITION OF $table FOR VALUES WITH (MODULUS 1, REMAINDER 0);
-	INSERT INTO $table SELECT $v4 FROM generate_series(1, $rows) i");
-my ($advised) = ask("SELECT advice FROM idgen.index_report('part_pkey')") =~ /keys of ($default) or/;
-is(outcome("ALTER TABLE $table ALTER id SET DEFAULT $advised; INSERT INTO $table DEFAULT VALUES"), '',
-	'a partition of texts: the advised default, with the name of the table');
+for my $schema ('public', 'shop', 's' x 60)
+{
+	my $area = $schema eq 'shop' ? 'shop.' : '';
+	my $default = qr/idgen\.keyed_comb\(E'${area}O''Hara\\\\orders'\)::text/;
+	ask("CREATE SCHEMA IF NOT EXISTS $schema; SET search_path = $schema;
+		CREATE TABLE $table (id text PRIMARY KEY) PARTITION BY HASH (id);
+		CREATE TABLE part PARTITION OF $table FOR VALUES WITH (MODULUS 1, REMAINDER 0);
+		INSERT INTO $table SELECT $v4 FROM generate_series(1, $rows) i");
+	my ($advised) = ask("SELECT advice FROM idgen.index_report('$schema.part_pkey')") =~ /keys of ($default) or/;
+	is(outcome("SET search_path = $schema; ALTER TABLE $table ALTER id SET DEFAULT $advised;
+		INSERT INTO $table DEFAULT VALUES"), '', "a partition of texts in $schema: the advised default");
+}
 
 # Check the advice for each of several indexes of a table. With this number of rows, an index on an int has more than
 # 100 pages even on 32-bit platforms.
@@ -128,6 +144,11 @@ for (
 	[ 'CREATE INDEX a ON zoo (tenant) WHERE tenant > 5; CREATE INDEX %i ON zoo (tenant)' ],
 	[ 'CREATE INDEX a ON zoo USING hash (id); CREATE INDEX %i ON zoo (tenant)' ],
 	[ 'CREATE INDEX %i ON zoo (id) INCLUDE (tenant)' ],
+	[ 'CREATE INDEX a ON zoo (tenant, day); ALTER TABLE zoo ADD CONSTRAINT %i EXCLUDE USING btree (tenant WITH =)' ],
+	# the index of a partition cannot be dropped alone
+	[ 'CREATE INDEX %i ON zoo (tenant); CREATE INDEX a ON zoo (tenant, day);
+		CREATE TABLE parted (LIKE zoo) PARTITION BY LIST (tenant); CREATE INDEX ON parted (tenant);
+		ALTER TABLE parted ATTACH PARTITION zoo DEFAULT' ],
 	[ 'CREATE UNIQUE INDEX %i ON zoo (id, tenant);
 		ALTER TABLE lines ADD CONSTRAINT a FOREIGN KEY (id, tenant) REFERENCES zoo (id, tenant)' ],
 	[ 'CREATE UNIQUE INDEX %i ON zoo (tenant, id) NULLS NOT DISTINCT; CREATE UNIQUE INDEX a ON zoo (tenant, id)' ],
