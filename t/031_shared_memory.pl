@@ -44,8 +44,9 @@ for my $preloaded (0, 1)
 		is($run->('ANALYZE events'), '', "$where, $when: ANALYZE of an index on a reader works");
 		for (sort keys %of_segment)
 		{
-			# The small segment of keyed_comb() may still fit.
-			my $of_this = /keyed/ && $outcome =~ /error/ ? 'works or raises an error' : $outcome;
+			# In main memory, the small segment of keyed_comb() may still fit.
+			my $of_this = $outcome;
+			$of_this = 'works or raises an error' if /keyed/ && !$segments_are_dynamic && $outcome =~ /error/;
 			like($run->($of_segment{$_}), $expected{$of_this}, "$where, $when: $_ $of_this");
 		}
 	};
@@ -53,8 +54,8 @@ for my $preloaded (0, 1)
 	for ([$locks], ['a failed dump'], [ $locks, 'a session has called a function' ])
 	{
 		my ($attack, $first_use) = @$_;
-		# Restart the server, so that the next call is the first use. In versions 15 and 16, the first call of any function
-		# creates all segments.
+		# Restart the server, so that the next call is the first use. In versions 15 and 16, the first call of any
+		# function creates all segments.
 		$node->restart;
 		is($run->('SELECT idgen.uuid_version(idgen.uuid_v4())'), '4', "$where: $first_use") if $first_use;
 		if ($attack eq $locks)
@@ -73,17 +74,23 @@ for my $preloaded (0, 1)
 			  $attack eq $locks ? 'raises an error' : 'works or raises an error');
 	}
 
-	$node->restart;
-	$run->($of_segment{"keyed_comb('orders')"});
-	my $holder = session(node => $node);
-	my $hog = session(%of);
-	$holder->ask('SELECT pg_advisory_lock(1)');
-	$hog->send_blocked($holder, $gathers);
-	$check->('while the slots are taken', $preloaded || !$segments_are_dynamic ? 'works' : 'raises an error');
-	$holder->ask('SELECT pg_advisory_unlock(1)');
-	$hog->answer;
-	$check->('then', 'works');
-	$_->quit for $hog, $holder;
+	# A segment that could not be made is made later. (The server's registry refuses this before versions 17.8 and
+	# 18.2.) New sessions can attach to an existing segment while no slot is free.
+	for my $is_used (0, 1)
+	{
+		$node->restart;
+		is($run->($of_segment{$_}), 't', "$where, before: $_") for $is_used ? sort keys %of_segment : ();
+		my $holder = session(node => $node);
+		my $hog = session(%of);
+		$holder->ask('SELECT pg_advisory_lock(1)');
+		$hog->send_blocked($holder, $gathers);
+		$check->('while the slots are taken' . ($is_used ? ', in new sessions' : ''),
+			$preloaded || !$segments_are_dynamic || $is_used ? 'works' : 'raises an error');
+		$holder->ask('SELECT pg_advisory_unlock(1)');
+		$hog->answer;
+		$check->('then', 'works');
+		$_->quit for $hog, $holder;
+	}
 	$node->stop;
 }
 done_testing();
