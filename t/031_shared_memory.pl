@@ -1,4 +1,4 @@
-# Verify the extension while another role uses up shared memory: either the whole lock table before the first use, or
+# Verify the extension while another role uses up shared memory: the whole lock table, before the first use or later, or
 # all slots of dynamic shared memory. Loading the library never fails. Functions that need no segment always work:
 # uuid_v4(), readers, and ANALYZE of an index on a reader. Functions that need a segment raise an error, and work again
 # when memory is available. On a server that preloads the library, they always work.
@@ -91,6 +91,19 @@ for my $preloaded (0, 1)
 		$check->('then', 'works');
 		$_->quit for $hog, $holder;
 	}
+
+	# While a role holds all locks, sessions can call functions that write nothing, but no session can begin or write.
+	my ($open, $hog) = (session(node => $node), session(%of));
+	$hog->ask($locks =~ s/xact_//r);
+	my $full = "$where, while the lock table is full:";
+	is($open->ask("SELECT idgen.uuid_version(idgen.uuid_v4()), idgen.uuid_timestamp(idgen.uuid_v7()) < 'infinity'"),
+		'4|t', "$full uuid_v4() and readers work");
+	is($open->ask('INSERT INTO events DEFAULT VALUES'), '53200', "$full no session can write");
+	like(eval { $run->('SELECT 1') } // $@, qr/no connection.*out of shared memory/s, "$full no session can begin");
+	$hog->quit;
+	ok(wait_until(sub { $open->ask('INSERT INTO events DEFAULT VALUES') eq '' }), "$where, then: sessions can write");
+	$check->('then', 'works');
+	$open->quit;
 	$node->stop;
 }
 done_testing();
