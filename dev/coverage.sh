@@ -17,7 +17,8 @@ build_idgen '' COPT='-O0 --coverage' LDFLAGS_SL=--coverage
 idgen_start autovacuum=off max_parallel_workers_per_gather=0 timezone=Asia/Kathmandu datestyle='SQL, DMY' \
     intervalstyle=iso_8601 shared_preload_libraries=idgen idgen.node_id=31 idgen.launch_id=99 idgen.key_file=idgen_keys
 idgen_key fedcba98765432100123456789abcdef
-settings="SELECT name, setting, source FROM pg_settings WHERE name LIKE 'idgen.%' ORDER BY name"
+psql -qX -c "ALTER SYSTEM SET idgen.key_file = 'idgen_keys'"
+settings="SELECT name, setting, sourcefile FROM pg_file_settings WHERE name LIKE 'idgen.%' ORDER BY seqno"
 before=$(psql -qAtX -c "$settings")
 run "make installcheck" installcheck "${idgen_make[@]}" installcheck
 [ "$(psql -qAtX -c "$settings")" = "$before" ]

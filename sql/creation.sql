@@ -246,6 +246,22 @@ SELECT created, idgen.trim_creations(0) AS trimmed
     FROM idgen.create_once_bigint('c0000000-0000-4000-8000-0000000000ff', 1, 'order');
 SELECT count(*) FROM idgen.creation_identifiers;
 SELECT idgen.purge_creations('0') AS purged;
+-- while functions avoid sequential scans, queries of triggers are not compiled, although they seem expensive
+BEGIN;
+SET LOCAL jit = on;
+CREATE FUNCTION show_jit() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN RAISE WARNING 'jit is %', current_setting('jit'); RETURN OLD; END $$;
+CREATE TRIGGER show_jit BEFORE DELETE ON idgen.creation_identifiers FOR EACH ROW EXECUTE FUNCTION show_jit();
+INSERT INTO idgen.creation_identifiers (command_id, command_name, entity_number, created_at)
+VALUES ('c0000000-0000-4000-8000-0000000000ff', 'order', 1, now() - interval '1 day');
+SAVEPOINT recorded;
+SELECT idgen.forget_creation('c0000000-0000-4000-8000-0000000000ff');
+ROLLBACK TO recorded;
+SELECT idgen.purge_creations('0');
+ROLLBACK TO recorded;
+SELECT idgen.trim_creations(0);
+SHOW jit;
+ROLLBACK;
 -- by default, each call deletes at most 10,000 commands
 INSERT INTO idgen.creation_identifiers (command_id, command_name, entity_number, created_at)
 SELECT md5(n::text)::uuid, 'order', n, now() - interval '2 days' FROM generate_series(1, 20004) n;

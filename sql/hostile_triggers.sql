@@ -61,12 +61,15 @@ CREATE TABLE attacks (attack text PRIMARY KEY, command text);
 INSERT INTO attacks VALUES
     ('nothing', ''),
     ('CLOSE ALL', 'CLOSE ALL'),
+    ('MOVE', 'DO $$ DECLARE c text;
+        BEGIN FOR c IN SELECT name FROM pg_cursors LOOP EXECUTE format(''MOVE ALL IN %%I'', c); END LOOP; END $$'),
     ('DISCARD PLANS', 'DISCARD PLANS'),
     ('DISCARD ALL', 'DISCARD ALL'),
     ('an error', 'SELECT 1 / 0'),
     ('recursion', '%s'),
     ('ADD COLUMN', 'ALTER TABLE idgen.creation_identifiers ADD more int; ALTER TABLE orders ADD more int'),
     ('DROP EXTENSION', 'DROP EXTENSION idgen CASCADE'),
+    ('DROP TABLE', 'DROP TABLE orders'),
     ('DROP DOMAIN', 'DROP DOMAIN IF EXISTS public.hostile_id'),
     ('a rule', 'CREATE RULE r AS ON INSERT TO idgen.creation_identifiers DO INSTEAD NOTHING');
 

@@ -210,9 +210,11 @@ SELECT idgen.permute(1, '', 2);
 COPY (SELECT 1) TO PROGRAM 'cat >/dev/null; rmdir idgen_keys_of_tests';
 SELECT idgen.permute(1, '', 2);
 
--- restore the setting
+-- restore the setting, whose former value is not part of the expected output
+\set ECHO none
 SELECT CASE :'former_auto' WHEN '' THEN 'ALTER SYSTEM RESET idgen.key_file'
     ELSE format('ALTER SYSTEM SET idgen.key_file = %L', :'former_auto') END \gexec
+\set ECHO all
 SELECT pg_reload_conf();
 \set wanted :former
 \set ECHO none

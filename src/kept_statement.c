@@ -50,12 +50,24 @@ run_statement(KeptStatement *statement, Datum *values, const char *nulls)
 	return SPI_processed;
 }
 
-/* Disable a scan method until the end of the caller's GUC nest level. */
+static void
+turn_off(const char *setting)
+{
+	(void) set_config_option(setting, "off", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+}
+
+/*
+ * Disable a scan method until the end of the caller's GUC nest level.  This
+ * also affects the statements of triggers.  Before version 18, a statement that
+ * cannot avoid the scan then has such a high cost estimate that each execution
+ * would compile it.  Therefore, disable JIT compilation, too.
+ */
 void
 disable_scan(const char *method)
 {
-	(void) set_config_option(method, "off", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
+	turn_off(method);
+	turn_off("jit");
 }
 
 /*

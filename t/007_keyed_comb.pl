@@ -79,16 +79,19 @@ SKIP:
 
 # --- Another secret after each start ------------------------------------------
 my %seen = ($databases[0] => 1);
+my $crash = sub {
+	# Until the postmaster notices the crash, the server accepts connections, which it then terminates.
+	my $log = -s $node->logfile;
+	kill KILL => session()->{pid};
+	$node->wait_for_log(qr/database system is ready to accept connections/, $log);
+};
 for ([ 'after a restart', sub { $node->restart } ],
-	[ 'after a crash of a session', sub {
-			# Until the postmaster notices the crash, the server accepts connections, which it then terminates.
-			my $log = -s $node->logfile;
-			kill KILL => session()->{pid};
-			$node->wait_for_log(qr/database system is ready to accept connections/, $log);
-		} ],
+	[ 'after a crash of a session', $crash ],
 	[ 'after a crash of the server', sub { kill_postmaster($node); start_again($node) } ],
 	[ 'loaded by the postmaster', sub { $node->append_conf('postgresql.conf', "shared_preload_libraries = 'idgen'");
-	$node->restart } ])
+	$node->restart } ],
+	# If a crash left the secret all zeros, it would be the same after each crash.
+	map { [ "loaded by the postmaster, after crash $_ of a session", $crash ] } 1, 2)
 {
 	my ($when, $restart) = @$_;
 	$restart->();

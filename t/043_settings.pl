@@ -154,6 +154,25 @@ for my $place ('DATABASE postgres', 'ROLE caller', 'ROLE caller IN DATABASE post
 	ask("ALTER $place RESET idgen.node_id");
 }
 
+# --- A parameter that cannot be defined ---------------------------------------
+# If an error interrupts the initialization of the library, the next call continues with the parameter that failed.
+SKIP:
+{
+	my $library = build_library('defines_parameter', q{
+	static int	value;
+
+	DefineCustomIntVariable("idgen.launch_id", "", NULL, &value, 0, 0, 1, PGC_USERSET, 0, NULL, NULL, NULL);
+}) or skip 'no compiler';
+	my $client = session();
+	$client->ask("LOAD '$library'");
+	for my $call ('first', 'second')
+	{
+		$client->ask($load);
+		is($client->{message}, 'attempt to redefine parameter "idgen.launch_id"', "the $call call");
+	}
+	$client->quit;
+}
+
 # --- Parallel workers -------------------------------------------------------
 # If the leader has loaded the library, a worker loads it before taking over the leader's settings. Otherwise, the
 # worker takes over the settings first.

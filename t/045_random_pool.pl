@@ -82,28 +82,16 @@ $_->quit for $first, $other, $idle;
 
 # If another library generates an identifier in the postmaster, the call raises an error, so that no session inherits
 # the generator's state.
-my $library = PostgreSQL::Test::Utils::tempdir() . '/postmaster_generates';
-append_to_file("$library.c", q{
-#include "postgres.h"
-#include "fmgr.h"
-PG_MODULE_MAGIC;
-extern PGDLLEXPORT void _PG_init(void);
-void
-_PG_init(void)
+SKIP:
 {
+	my $library = build_library('postmaster_generates', q{
 	LOCAL_FCINFO(call, 1);
 	PGFunction	generate = (PGFunction) load_external_function("idgen", getenv("GENERATOR"), true, NULL);
 
 	InitFunctionCallInfoData(*call, NULL, 1, InvalidOid, NULL, NULL);
 	call->args[0].isnull = true;
 	generate(call);
-}
-});
-my ($cc, $headers) = map { (run_command([ $ENV{PG_CONFIG} // 'pg_config', $_ ]))[0] } '--cc', '--includedir-server';
-SKIP:
-{
-	skip 'no compiler' if system("$cc --version") != 0;
-	system_or_bail('sh', '-c', "$cc -shared -fPIC -I$headers -o $library.so $library.c");
+}) or skip 'no compiler';
 	$node->stop;
 	$node->append_conf('postgresql.conf', "shared_preload_libraries = '$library'");
 	for my $generator ('uuid_v4', 'uuid_v7', 'uuid_v6', 'comb', 'ulid', 'object_id')

@@ -87,11 +87,13 @@ BEGIN
     RETURN ('x' || encode(sha256(convert_to(request_text, 'UTF8')), 'hex'))::bit(64)::bigint;
 END $$;
 
--- The search has an index, but the plan may be made while the table is small.
+-- The search has an index, but the plan may be made while the table is small. Before version 18,
+-- a scan in a trigger that has no index seems so expensive that it would be compiled each time.
 -- src/creation.c has the reasons for the order of searching and recording.
 CREATE OR REPLACE FUNCTION idgen.portable_create_once(
     command uuid, INOUT id uuid, INOUT number bigint, INOUT text_id text, name text, hash bigint, OUT created boolean
-) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     read_only CONSTANT boolean := current_setting('transaction_read_only');
     serializable CONSTANT boolean := current_setting('transaction_isolation') COLLATE "C" = 'serializable';
@@ -193,7 +195,7 @@ COMMENT ON FUNCTION idgen.create_once_text(uuid, text, text, jsonb) IS
 -- refuses a search for the element of NULL.
 CREATE OR REPLACE FUNCTION idgen.portable_forget(ids uuid[], newest timestamptz) RETURNS bigint
     LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT
-    SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off
+    SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
     AS $$
         WITH forgotten AS (DELETE FROM idgen.creation_identifiers c
                            WHERE c.command_id = ANY (ids) AND (c.created_at <= newest) IS TRUE RETURNING 1)
@@ -207,7 +209,8 @@ COMMENT ON FUNCTION idgen.forget_creation(uuid) IS
     'Deletes a recorded command, so that the next call with its id creates anew; returns whether it was recorded.';
 
 CREATE OR REPLACE FUNCTION idgen.forget_creation_of(entity_id uuid) RETURNS bigint
-    LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+    LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT
+    SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
     AS $$
         WITH forgotten AS (DELETE FROM idgen.creation_identifiers c
                            WHERE c.entity_id = forget_creation_of.entity_id RETURNING 1)
@@ -217,7 +220,8 @@ COMMENT ON FUNCTION idgen.forget_creation_of(uuid) IS
     'Deletes the recorded commands that created an entity; returns their number.';
 
 CREATE OR REPLACE FUNCTION idgen.forget_creation_of_bigint(entity_number bigint, command_name text) RETURNS bigint
-    LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+    LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT
+    SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
     AS $$
         WITH forgotten AS (DELETE FROM idgen.creation_identifiers c
                            WHERE c.entity_number = forget_creation_of_bigint.entity_number
@@ -228,7 +232,8 @@ COMMENT ON FUNCTION idgen.forget_creation_of_bigint(bigint, text) IS
     'The same as forget_creation_of() for an entity that a bigint and the name of its command identify.';
 
 CREATE OR REPLACE FUNCTION idgen.forget_creation_of_text(entity_text text, command_name text) RETURNS bigint
-    LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+    LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT
+    SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off
     AS $$
         WITH forgotten AS (DELETE FROM idgen.creation_identifiers c
                            WHERE c.entity_text = forget_creation_of_text.entity_text COLLATE "C"
@@ -241,7 +246,8 @@ COMMENT ON FUNCTION idgen.forget_creation_of_text(text, text) IS
 CREATE OR REPLACE FUNCTION idgen.purge_creations(
     older_than interval DEFAULT '24 hours', command_name text DEFAULT NULL, batch_size bigint DEFAULT 10000
 ) RETURNS bigint
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     us numeric := extract(epoch FROM older_than) * 1000000;
     cutoff timestamp := '4714-11-24 00:00:00 BC';

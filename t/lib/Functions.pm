@@ -200,7 +200,11 @@ our %reason_of = (
 	'prefixes ss' => 'reads a table',
 	'trigger is' => 'only the planner calls it',
 	'trigger vs' => 'only INSERT and UPDATE call it, which have no workers',
-	'trigger vr' => 'uses a key');
+	'trigger vr' => 'uses a key',
+	'advisor is' => 'depends on its arguments alone',
+	'advisor ss' => 'reads catalogs',
+	'advisor vr' => 'only the leader has its temporary tables and its view of the statistics, and waits for the WAL',
+	'advisor vu' => 'starts a subtransaction');
 
 # A query for the functions that are installed, with their attributes
 our $installed = q{

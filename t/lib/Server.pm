@@ -20,7 +20,7 @@ use Test::More;
 use Time::HiRes qw(usleep);
 
 our @EXPORT = (qw(init_server start_server ask psql_said errors outcome session in_parallel add_database
-	  wait_until kill_postmaster start_again dump_and_restore
+	  wait_until kill_postmaster start_again dump_and_restore build_library
 	  private_memory $python has_matplotlib @unusual_names ident literal),
 	@PostgreSQL::Test::Utils::EXPORT, @Test::More::EXPORT);
 
@@ -96,6 +96,29 @@ sub session
 {
 	my (%where) = @_;
 	return Session->new($where{node} // $first, %where);
+}
+
+# Build a library with the given body of _PG_init(). Return its name, or nothing if there is no compiler.
+sub build_library
+{
+	my ($name, $body) = @_;
+	my ($cc, $headers) = map { (run_command([ $ENV{PG_CONFIG} // 'pg_config', $_ ]))[0] } '--cc',
+	  '--includedir-server';
+	return if system("$cc --version") != 0;
+	my $library = PostgreSQL::Test::Utils::tempdir() . "/$name";
+	append_to_file("$library.c", qq{
+#include "postgres.h"
+#include "fmgr.h"
+#include "utils/guc.h"
+PG_MODULE_MAGIC;
+extern PGDLLEXPORT void _PG_init(void);
+void
+_PG_init(void)
+{
+$body}
+});
+	system_or_bail('sh', '-c', "$cc -shared -fPIC -I$headers -o $library.so $library.c");
+	return $library;
 }
 
 # Settings for a plan that only parallel workers execute
