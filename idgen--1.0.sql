@@ -79,6 +79,14 @@ COMMENT ON FUNCTION idgen.uuid_v5(uuid, text) IS
 'A name-based UUID of version 5 (RFC 9562 section 5.5), which contains 122 bits of SHA-1 of the namespace and the name '
 'in UTF-8.';
 
+CREATE FUNCTION idgen.named_uuid_v7(instant timestamptz, namespace uuid, name text) RETURNS uuid
+    LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
+    AS 'MODULE_PATHNAME', 'idgen_named_uuid_v7';
+
+COMMENT ON FUNCTION idgen.named_uuid_v7(timestamptz, uuid, text) IS
+'A version 7 UUID that contains the given time, to the millisecond, and 74 bits of SHA-256 of the namespace and the '
+'name in UTF-8. Equal arguments give equal UUIDs.';
+
 CREATE FUNCTION idgen.uuid_v7(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_uuid_v7';
