@@ -1,4 +1,4 @@
-# Verify that a database in use can stop using idgen as described in docs/operations.md. Meanwhile, two sessions insert
+# Verify that a database in use can stop using idgen as described in docs/upgrade.md. Meanwhile, two sessions insert
 # into all tables, and none of their transactions fails. Stored data must not change.
 
 use Page;
@@ -11,7 +11,8 @@ ask(q{
 		created_at timestamptz GENERATED ALWAYS AS (idgen.uuid_timestamp(id)) STORED);
 	CREATE TRIGGER drafts_id_is_recent BEFORE INSERT OR UPDATE OF id ON drafts
 		FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7', 'tolerance=10 minutes');
-	CREATE TABLE events (id bigint PRIMARY KEY DEFAULT idgen.snowflake());
+	CREATE TABLE events (id bigserial PRIMARY KEY);
+	ALTER TABLE events ALTER id SET DEFAULT idgen.snowflake();
 	SELECT idgen.create_id_domain('account_id', 'acct');
 	CREATE TABLE accounts (
 		id account_id PRIMARY KEY DEFAULT idgen.prefixed_id_from_uuid('acct', idgen.keyed_comb('accounts')));
@@ -53,9 +54,9 @@ sub let_insert
 }
 
 my $leaving = session();
-my ($block) = map { s/ *--.*//gmr } Page->new('operations')->blocks('Leaving');
+my ($block, $drop) = map { s/ *--.*//gmr } Page->new('upgrade')->blocks('Leaving');
 let_insert('before');
-for my $statement ($block =~ /(BEGIN;.*?COMMIT;|[^;]+;)\n/gs)
+for my $statement ("$block$drop" =~ /(BEGIN;.*?COMMIT;|[^;]+;)\n/gs)
 {
 	my $result;
 	# Repeat a statement that ended with a lock timeout.
@@ -70,6 +71,7 @@ ask('DELETE FROM go');
 is($_->answer, '', 'no transaction of a client failed') for @clients;
 
 is(ask(q{SELECT count(*) FROM pg_extension WHERE extname = 'idgen'}), '0', 'the extension is gone');
+is(ask('SELECT count(*) FROM recorded_commands'), '1', '... the recorded commands are kept');
 is(ask('SELECT count(*) FROM drafts WHERE created_at IS NULL'), '0', 'generated values stay, and new rows have one');
 is(ask(q{SELECT min(length(id)) || ' ' || max(length(id)) FROM accounts WHERE id LIKE 'acct\_%'}), '30 37',
 	'... and new accounts have longer ids');

@@ -1,4 +1,4 @@
-# Verify that the key file is created and changed as described in docs/operations.md. This includes the correction
+# Verify that the key file is created and changed as described in docs/install.md. This includes the correction
 # needed after a key was replaced under its own name, and the renaming of a database. An error in the configuration does
 # not make a key unavailable, and the page lists the error messages. (contrib/clients/t/005_keys.pl and
 # t/064_masked_keys.pl test the replacement of a key.)
@@ -6,7 +6,8 @@
 use Page;
 use Server;
 
-my $page = Page->new('operations');
+my $page = Page->new('install');
+my @errors = Page->new('running')->table('Troubleshooting');
 my $node = init_server('key_file', "idgen.key_file = idgen_keys\nidgen.node_id = 9");
 my $file = $node->data_dir . '/idgen_keys';
 {
@@ -81,7 +82,7 @@ is(ask($show), '', '... until it is corrected');
 sub is_in_page
 {
 	my ($sqlstate, $message) = @$session{qw(sqlstate message)};
-	my @rows = grep { $_->[0] =~ /\b$sqlstate\b/ } $page->table('Troubleshooting');
+	my @rows = grep { $_->[0] =~ /\b$sqlstate\b/ } @errors;
 	my @patterns = map { join '.*', map { quotemeta } split /…/, $_, -1 } map { $_->[0] =~ /`(.*?)`/g } @rows;
 	ok((grep { $message =~ /^$_$/ } @patterns), "the page has $sqlstate: $message");
 }
