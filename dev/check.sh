@@ -15,7 +15,7 @@
 #
 # Installs missing tools. Takes about a minute.
 
-. "$(dirname "$0")/results.sh"
+. "$(dirname "$0")/../scripts/results.sh"
 
 # The server's makefiles contain options of gcc that clang does not support.
 build_with() {

@@ -1,15 +1,15 @@
 # shellcheck shell=bash
 #
 # debian.sh: functions that install PostgreSQL versions that are not on the machine, each in a Debian system in its own
-# folder under $IDGEN_MATRIX. Source this file. It sources results.sh.
+# folder under $IDGEN_MATRIX. Source this file. It sources scripts/results.sh.
 #
 # debootstrap creates a folder, which is kept for later runs. To recreate it, remove it. Commands run in the folder as
 # root, with chroot, in their own mount and process namespaces, which end with the script. If a folder is not available,
 # the script exits with status 77. MAJOR can have the suffix of another architecture: 15-i386, or 15-s390x if
 # qemu-user-static is registered in binfmt_misc.
 
-# shellcheck source=dev/results.sh
-. "$(dirname "${BASH_SOURCE[0]}")/results.sh"
+# shellcheck source=scripts/results.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../scripts/results.sh"
 
 IDGEN_MATRIX=$(realpath -m "${IDGEN_MATRIX:-${XDG_CACHE_HOME:-/var/cache}/idgen-matrix}")
 

@@ -6,7 +6,7 @@
 # /var/cache/idgen-matrix for the Debian systems in which other versions are tested. A part whose requirements are not
 # available is skipped.
 
-. "$(dirname "$0")/results.sh"
+. "$(dirname "$0")/../scripts/results.sh"
 
 idgen_no_options "$@"
 cd "$IDGEN_SOURCE" || exit

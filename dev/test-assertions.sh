@@ -37,7 +37,7 @@ rm -rf /var/tmp/postgresql'
 
 # With debug_discard_caches = 1, CREATE EXTENSION would take many minutes, and so would tests that make thousands of
 # calls.
-test_without_caches='. dev/results.sh
+test_without_caches='. scripts/results.sh
 REGRESS="catalogs"
 ISOLATION="create_once_reindex check_recent_id"
 idgen_build && idgen_start autovacuum=off && as_server_user createdb contrib_regression &&
