@@ -277,6 +277,45 @@ cmp_ok($reindexed[0], '<', $purged[0] / 2, '... REINDEX makes the indexes smalle
 is($reindexed[1], $purged[1], '... but not the table');
 is(ask($good, 'source'), '2|f', '... the others stay');
 
+# The loop of the job does not end when another session has deleted some commands of a batch.
+my ($loop) = ($running->blocks('Purge'))[1] =~ /\$job\$\n(.*)\$job\$/s;
+ask(q{
+	INSERT INTO idgen.creation_identifiers (command_id, command_name, entity_number, created_at)
+	SELECT ('c0000000-0000-7000-8000-' || lpad(i::text, 12, '0'))::uuid, 'create order', i, now() - interval '73 hours'
+	FROM generate_series(1, 25000) i}, 'source');
+my ($deleting, $purging, $observing) = map { session(database => 'source') } 1 .. 3;
+$deleting->ask(q{BEGIN; SELECT idgen.forget_creation('c0000000-0000-7000-8000-000000000001')});
+$purging->send_blocked($observing, $loop);
+$deleting->ask('COMMIT');
+is($purging->answer, '', 'the loop of the page purges beside another session');
+is(ask(q{SELECT count(*) FROM idgen.creation_identifiers WHERE command_name = 'create order'}, 'source'), '0',
+	'... all old commands');
+
+# --- Waiting retries --------------------------------------------------------------------
+my ($limits) = $running->blocks('Recorded commands');
+my ($waiters) = ($running->blocks('Monitoring'))[1] =~ /(SELECT pid, pg_blocking_pids.*?;)/s;
+sub app_session
+{
+	my ($idle_timeout, $lock_timeout) = @_;
+	ask($limits =~ s/(idle_in_\w+ =) '10s'/$1 $idle_timeout/r =~ s/(lock_timeout =) '5s'/$1 $lock_timeout/r);
+	return session(user => 'app', database => 'source');
+}
+sub order_of { return "SELECT created FROM idgen.create_once_bigint('c0000000-0000-7000-8000-00000000001$_[0]', 7, 'o')" }
+ask('GRANT SELECT, INSERT ON idgen.creation_identifiers TO app', 'source');
+my $lost = app_session(0, 0);
+my $waiting = app_session(0, 0);
+my $limited = app_session(0, q{'200ms'});
+is($lost->ask('BEGIN; ' . order_of(1)), 't', 'a session has sent a command, and not committed');
+is($limited->ask(order_of(1)), '55P03', 'with the lock_timeout of the page, a retry gives up');
+$waiting->send_blocked($observing, order_of(1));
+like(ask($waiters, 'source'), qr/^$waiting->{pid}\|\{$lost->{pid}\}\|[^\n]*\z/, '... without it, the monitoring shows the retry');
+$lost->ask('ROLLBACK');
+is($waiting->answer, 't', '... which then executes the command');
+my $idle = app_session(q{'1s'}, 0);
+is($idle->ask('BEGIN; ' . order_of(2)), 't', 'a session is idle in its transaction');
+is($waiting->ask(order_of(2)), 't', '... until the timeout of the page ends it');
+$_->quit for $deleting, $purging, $observing, $lost, $waiting, $limited, $idle;
+
 SKIP:
 {
 	skip 'libfaketime is not installed', 7 if !$clock;
