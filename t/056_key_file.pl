@@ -51,6 +51,13 @@ add_to_file("shared $old\nwrong $new\n");
 reload_until(sprintf($prefix, 'shared'), $of_old);
 is($session->ask(sprintf $prefix, 'wrong'), $of_new, '... and the values of the other key have its name');
 
+# --- A change without a reload ------------------------------------------------------------------------
+my $of_later = q{SELECT count(idgen.hmac_comb('', 'later'))};
+add_to_file("later 5e1f0c00000000000000000000000006\n");
+is(outcome($of_later), '1', 'a new session uses a changed file at once');
+is($session->ask($of_later), '42704', '... and others after a reload');
+reload_until($of_later, '1');
+
 # --- A database is renamed -----------------------------------------------------------------------
 add_database('shop');
 add_to_file("of_shop 5e1f0c00000000000000000000000005 shop store\n");
