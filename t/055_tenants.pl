@@ -48,7 +48,7 @@ for my $database ('postgres', 'plain', 'custom')
 	if ($database ne 'postgres')
 	{
 		dump_and_restore($database, 'postgres', $database);
-		# As docs/operations.md warns, the additions are lost. Only PostgreSQL 18 dumps publications of such tables.
+		# As docs/backup.md warns, the additions are lost. Only PostgreSQL 18 dumps publications of such tables.
 		is(ask($added, $database), 'f f f f ' . (ask('SHOW server_version_num') >= 180000 ? 't' : 'f'),
 			"$database: the additions to the table are lost");
 		is(as('application', $database, $count), '5', "$database: a role with rights reads what the policy hid");
