@@ -168,8 +168,18 @@ is_deeply([ grep { !exists $pasted{$_} } qw(README recipes scaling tickers) ], [
 	'SQL was found in all documents that contain it');
 cmp_ok($definers, '>=', 3, 'pages have functions that run with the privileges of their owner');
 
-# Check some of the results.
-like($pasted{README}, qr/^([0-9a-f-]{36})\|t\n\1\|f$/m, 'README: a command that is sent twice creates once');
+# The README's transaction creates an order once, and leaves no command without an order.
+{
+	my ($id, $transaction) = Page->new('./README.md')->blocks('Commands that are safe to repeat');
+	my $late = q{SELECT idgen.uuid_v7(now() - interval '25 hours') AS command_id \gset};
+	my ($created, $errors) = psql_said("\\set ON_ERROR_STOP off\n"
+		  . join("\n", $id, map({ ($transaction, '\echo :created') } 1, 2), $late, $transaction),
+		database => 'readme', user => 'newcomer');
+	is($created, "t\nf", 'README: a repeated transaction creates nothing');
+	is(join(' ', $errors =~ /ERROR:  (\w{5})/g), '23514', 'README: ... and a late one fails');
+	is(ask('SELECT count(*), count(o.id) FROM idgen.creation_identifiers LEFT JOIN orders o ON o.id = entity_id',
+		'readme'), '2|2', 'README: each command has an order');
+}
 
 # The output must contain the results that the reference shows, in the same order. It may also contain other results.
 my @shown = map { s/ \| /|/gr } $page =~ /^-- → (.*)$/mg;
