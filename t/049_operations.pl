@@ -308,7 +308,8 @@ my $limited = app_session(0, q{'200ms'});
 is($lost->ask('BEGIN; ' . order_of(1)), 't', 'a session has sent a command, and not committed');
 is($limited->ask(order_of(1)), '55P03', 'with the lock_timeout of the page, a retry gives up');
 $waiting->send_blocked($observing, order_of(1));
-like(ask($waiters, 'source'), qr/^$waiting->{pid}\|\{$lost->{pid}\}\|[^\n]*\z/, '... without it, the monitoring shows the retry');
+like(ask($waiters, 'source'), qr/^$waiting->{pid}\|\{$lost->{pid}\}\|[^|]*\|SELECT created [^|]*\z/,
+	'... without it, the monitoring shows the retry');
 $lost->ask('ROLLBACK');
 is($waiting->answer, 't', '... which then executes the command');
 my $idle = app_session(q{'1s'}, 0);
