@@ -183,14 +183,13 @@ sub payment
 
 # --- An event feed that loses nothing -------------------------------------------------------
 my $feed = 'An event feed that loses nothing';
-my $zero = '00000000-0000-0000-0000-000000000000';
 my $reader = session();
 
 # Execute a query for the events after the given position, and return the transaction and id of each event.
 sub events
 {
 	my ($statement, @position) = @_;
-	$reader->ask(sprintf "EXECUTE $statement(%s, '%s')", @position);
+	$reader->ask(sprintf 'EXECUTE %s(%s, %s)', $statement, @position);
 	die $reader->{message} if $reader->{sqlstate};
 	return map { [ @$_[ 0, 1 ] ] } @{ $reader->{rows} };
 }
@@ -198,22 +197,22 @@ sub events
 {
 	my $insert = q{INSERT INTO events (body) VALUES ('{}')};
 	my ($stdout) = $recipe->paste($feed);
-	like($stdout, qr/^\d+\|[0-9a-f-]{36}\|\{"note": "one"\}$/m, 'the page shows an event');
+	like($stdout, qr/^\d+\|\d+\|\{"note": "one"\}$/m, 'the page shows an event');
 	is(ask('SELECT pg_typeof(transaction) FROM events'), 'bigint',
 		'no column has a type that ORMs do not know');
 	ask('TRUNCATE events');
 
 	$reader->ask($recipe->prepared($feed)
-		. 'PREPARE naive(bigint, uuid) AS SELECT $1, id FROM events WHERE id > $2 ORDER BY id;');
+		. 'PREPARE naive(bigint, bigint) AS SELECT $1, id FROM events WHERE id > $2 ORDER BY id;');
 
 	# The first transaction inserts both the first event and the last event, and is committed last.
 	$one->ask("BEGIN; $insert");
 	$two->ask($insert);
-	my ($early) = events('naive', 0, $zero);
-	is(scalar events('next_events', 0, $zero), 0, 'nothing is read while the oldest writer runs');
+	my ($early) = events('naive', 0, 0);
+	is(scalar events('next_events', 0, 0), 0, 'nothing is read while the oldest writer runs');
 	$one->ask("SAVEPOINT s; $insert; RELEASE s; SAVEPOINT s; $insert; ROLLBACK TO s; COMMIT");
 	is(scalar events('naive', @$early), 1, 'id > last loses the event of a transaction that commits late');
-	my @settled = events('next_events', 0, $zero);
+	my @settled = events('next_events', 0, 0);
 	is(join(' ', map { $_->[1] } @settled),
 		ask(q{SELECT string_agg(id::text, ' ' ORDER BY transaction, id) FROM events}),
 		'the recipe loses none: they come in the order of transaction and id');
@@ -231,14 +230,14 @@ sub events
 	($last) = events('next_events', @$last);
 	ok($last, 'then the reader gets it');
 
-	my $plan = $recipe->plan_of($feed, "next_events(0, '$zero')",
+	my $plan = $recipe->plan_of($feed, 'next_events(0, 0)',
 		'enable_seqscan = off', 'enable_bitmapscan = off', 'plan_cache_mode = force_generic_plan');
-	like($plan, qr/Index Scan using events_transaction_id_idx.*Cond: (?=.*ROW\(\$1, \$2\))(?=.*pg_snapshot_xmin)/s,
+	like($plan, qr/Index Scan using events_pkey.*Cond: (?=.*ROW\(\$1, \$2\))(?=.*pg_snapshot_xmin)/s,
 		'the query uses the index')
 	  and unlike($plan, qr/Filter|Sort/, 'for all of it');
 
 	my ($delete) = $recipe->prose($feed) =~ /`(DELETE .*?)`/;
-	ask(sprintf "PREPARE remove AS $delete; EXECUTE remove(%s, '%s')", @$last);
+	ask(sprintf "PREPARE remove AS $delete; EXECUTE remove(%s, %s)", @$last);
 	is(ask('SELECT count(*) FROM events'), 0, 'what was read can be deleted');
 }
 
@@ -266,6 +265,42 @@ sub events
 	is($recipe->outcome("SELECT FROM customers WHERE id = $_->[0]"), $_->[1], "$_->[0]: $_->[1]")
 	  for [ q{idgen.prefixed_id_to_uuid('cust_-', 'cust') AND idgen.is_prefixed_id('cust_-', 'cust')}, '22P02' ],
 	  [ q{idgen.prefixed_id_to_uuid('acct_03cu7ltbh43kmxopehhx215t7', 'cust')}, '23514' ];
+}
+
+# --- A list without a timestamp ---------------------------------------------------------------
+{
+	my $heading = 'A list without a timestamp';
+	my $prepared = $recipe->prepared($heading);
+	$recipe->paste($heading);
+	ask(q{INSERT INTO posts SELECT idgen.uuid_v7(now() - n * interval '1 minute'), n FROM generate_series(1, 45) n});
+	my ($rows, $last, @titles) = ask("$prepared EXECUTE newest_posts");
+	while ($rows ne '')
+	{
+		for (split /\n/, $rows) { ($last, my $title) = split /\|/; push @titles, $title }
+		like($last, qr/^.{14}4/, 'a page shows masked ids');
+		$rows = ask("$prepared EXECUTE next_posts('$last')");
+	}
+	is("@titles", join(' ', 1 .. 45), 'the pages contain all rows, the newest first');
+	my $plan = $recipe->plan_of($heading, "next_posts('$last')", 'enable_seqscan = off', 'enable_bitmapscan = off',
+		'plan_cache_mode = force_generic_plan');
+	like($plan, qr/Index Scan Backward using posts_pkey.*Index Cond/s, 'a page uses the primary key');
+	unlike($plan, qr/Filter|Sort/, 'for all of it');
+}
+
+# --- An area for each tenant --------------------------------------------------------------------
+{
+	my $heading = 'An area for each tenant';
+	my ($stdout) = $recipe->paste($heading);
+	like($stdout, qr/^[0-9a-f-]{36}$/m, 'a tenant inserts a row');
+	is($recipe->outcome('INSERT INTO parcels DEFAULT VALUES'), '42704', 'without a tenant, there is no key');
+	ask("BEGIN; SET LOCAL app.tenant = '$_'; INSERT INTO parcels SELECT FROM generate_series(1, 20); COMMIT") for 1 .. 50;
+	# While the test runs, a new interval of five minutes can begin.
+	is(ask(q{SELECT max(tenants) FROM
+			(SELECT count(DISTINCT tenant) AS tenants FROM parcels GROUP BY left(id::text, 8)) s}),
+		'1', 'no two tenants have keys with the same prefix');
+	cmp_ok(ask(q{SELECT max(prefixes) FROM
+			(SELECT count(DISTINCT left(id::text, 8)) AS prefixes FROM parcels GROUP BY tenant) s}),
+		'<=', 2, 'the keys of a tenant have the same prefix, or, in a new interval, two');
 }
 
 # --- Rows that move to another partition ----------------------------------------------------

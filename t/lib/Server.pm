@@ -19,8 +19,8 @@ use Session;
 use Test::More;
 use Time::HiRes qw(usleep);
 
-our @EXPORT = (qw(init_server start_server ask psql_said errors outcome session in_parallel add_database
-	  wait_until kill_postmaster start_again dump_and_restore build_library
+our @EXPORT = (qw(init_server start_server ask psql_said errors outcome session in_parallel settings_reach_workers
+	  add_database wait_until kill_postmaster start_again dump_and_restore build_library
 	  copy_of_server private_memory $python has_matplotlib @unusual_names ident literal),
 	@PostgreSQL::Test::Utils::EXPORT, @Test::More::EXPORT);
 
@@ -70,6 +70,13 @@ sub add_database
 	my $options = defined $encoding ? "ENCODING '$encoding' LOCALE 'C' TEMPLATE template0" : '';
 	ask("CREATE DATABASE $database $options");
 	ask('CREATE EXTENSION idgen', lc $database);
+}
+
+# Before versions 15.9 and 16.5, a library that a parallel worker loads first keeps the defaults of its settings there.
+sub settings_reach_workers
+{
+	my $version = $first->pg_version;
+	return $version >= 16 ? $version >= '16.5' : $version >= '15.9';
 }
 
 sub ask { my ($sql, $database) = @_; return $first->safe_psql($database // 'postgres', $sql) }
