@@ -331,7 +331,7 @@ SKIP:
 	ask($new, 'source');
 	$clock->run_ahead_by(0);
 	my ($old) = ($running->blocks('Monitoring'))[1] =~ /(SELECT command_name, count.*?;)/s;
-	my ($correct) = $running->section('Purge') =~ /`(UPDATE .*?)`/s;
+	my ($correct) = $running->prose('Purge') =~ /`(UPDATE .*?)`/s;
 	like(ask($old, 'source'), qr/^order\|1\|/, 'the monitoring shows a command of the future');
 	ask($correct, 'source');
 	is(ask($old, 'source'), '', '... until the statement of the page corrects it');
@@ -348,7 +348,7 @@ $node->append_conf('postgresql.conf', "synchronous_commit = off\nwal_writer_dela
 $node->reload;
 my $retry = q{
 	SELECT entity_number, created FROM idgen.create_once_bigint('c0000000-0000-4000-8000-000000000001', 9, 'order')};
-my ($flushed) = $running->section('Recorded commands') =~ /`(SET LOCAL .*?)`/;
+my ($flushed) = $running->prose('Recorded commands') =~ /`(SET LOCAL .*?)`/;
 is(ask("BEGIN; $flushed; " . ($retry =~ s/9,/8,/r) . '; COMMIT', 'source'), '8|t', "recorded after $flushed");
 kill_postmaster($node);
 start_again($node);
