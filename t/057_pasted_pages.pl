@@ -121,7 +121,7 @@ paste_page($node, 'backup', 'After DROP EXTENSION CASCADE' => sub {
 });
 # Repeat the statements that the page only mentions.
 my $script = (run_command([ 'pg_restore', '-f', '-', "$home/shop.dump" ]))[0];
-$node->safe_psql('shop', $_) for grep { /idgen\./ } $script =~ /^(CREATE (?:INDEX|TRIGGER|VIEW)\b[^;]*;)/mg;
+$node->safe_psql('shop', "SET ROLE installer; $_") for grep { /idgen\./ } $script =~ /^(CREATE (?:INDEX|TRIGGER|VIEW)\b[^;]*;)/mg;
 is(schema_of('shop'), $schema, 'after the repair, the database has all objects and grants');
 is($node->safe_psql('shop', $contents), $before, '... and contents');
 cmp_ok($node->safe_psql('shop', 'SELECT idgen.uuid_v7_ordered()'), 'gt', $ordered, '... and continues');
