@@ -23,7 +23,7 @@ METRICS = {
     "growth_bytes_per_row": "Growth of the index, bytes/new row",
     "index_mb": "Index, MB",
     "replay_s": "Replay, s",
-    "cpu_us_per_row": "CPU time, µs/row",
+    "cpu_us_per_row": "CPU time in the fastest round, µs/row",
     "reads_per_row": "Index blocks read, blocks/row",
     "newest_blocks": "Read for the newest 100 orders, blocks",
     "index_bytes_per_row": "Index, bytes/row",

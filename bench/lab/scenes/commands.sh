@@ -6,7 +6,7 @@
 # shellcheck source-path=SCRIPTDIR/.. source=../commands.sh
 . "$BENCH/commands.sh"
 lab_keys random uuid_v7 named_v7
-lab_set shared_buffers=1GB
+lab_set shared_buffers="$commands_shared_buffers"
 index=creation_identifiers_pkey
 
 for recorded in ${commands_rows//,/ }; do

@@ -6,7 +6,7 @@
 # shellcheck source-path=SCRIPTDIR/.. source=../commands.sh
 . "$BENCH/commands.sh"
 lab_keys random keyed_comb permuted text_random text_keyed
-lab_set shared_buffers=1GB
+lab_set shared_buffers="$entities_shared_buffers"
 commands_rounds=$entities_rounds
 
 for recorded in ${entities_rows//,/ }; do
