@@ -122,7 +122,7 @@ class Run:
             if metric in METRICS:
                 spread = f" {stat.low:.9g} {stat.high:.9g}" if stat.low < stat.high else ""
                 points.setdefault((*at, stat.count), []).append(f"{metric}={stat.mean:.9g}{spread}")
-        rows += [["point", scene, key, series, "" if x is None else f"{x:g}", count, *metrics]
+        rows += [["point", scene, key, series, "" if x is None else f"{x:.15g}", count, *metrics]
                  for (scene, key, series, x, count), metrics in points.items()]
         with open(path, "w", encoding="utf-8", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows(rows)
