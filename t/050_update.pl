@@ -3,24 +3,12 @@
 # open sessions must continue to work after the update. A database that stays at version 1.0 must continue to work with
 # the new library, and its dump must be restored at the new version.
 
-use File::Basename qw(basename dirname);
+use File::Basename qw(basename);
 use InUse;
 use Server;
 
-# The new version is installed into a copy of the server. The copy contains the programs themselves, because they find
-# their files relative to their own location. All other files are links.
-my $copy = PostgreSQL::Test::Utils::tempdir() . '/server';
-my %original;
-for my $folder ('bindir', 'sharedir', 'pkglibdir')
-{
-	($original{$folder}) = run_command([ 'pg_config', "--$folder" ]);
-	system_or_bail('mkdir', '-p', "$copy$original{$folder}");
-	system_or_bail('cp', $folder eq 'bindir' ? '-r' : '-rs', "$original{$folder}/.", "$copy$original{$folder}");
-}
-my $extension = "$copy$original{sharedir}/extension";
-
-my $node = PostgreSQL::Test::Cluster->new('updated', install_path => dirname("$copy$original{bindir}"));
-$node->init;
+# The new version is installed into a copy of the server.
+my ($node, $extension) = copy_of_server('updated');
 $node->start;
 
 # There is no other base script, so CREATE EXTENSION also runs all update scripts.
@@ -179,5 +167,4 @@ is(of_old_objects($kept_before, $node->safe_psql('old_shop', $kept)), $kept_befo
 is(outcome('GRANT EXECUTE ON FUNCTION idgen.hmac_comb TO app', node => $node, database => 'old_shop'), '',
 	'... and the GRANT of docs/recipes.md, which does not name the arguments, still succeeds');
 InUse::check_works($node, 'old_shop', 'restored');
-$node->stop;
 done_testing();

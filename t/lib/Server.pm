@@ -13,14 +13,15 @@ package Server;
 use strict;
 use warnings;
 use Exporter ();
+use File::Basename qw(dirname);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Session;
 use Test::More;
 use Time::HiRes qw(usleep);
 
-our @EXPORT = (qw(init_server start_server ask psql_said errors outcome session in_parallel add_database
-	  wait_until kill_postmaster start_again dump_and_restore build_library
+our @EXPORT = (qw(init_server start_server copy_of_server ask psql_said errors outcome session in_parallel
+	  add_database wait_until kill_postmaster start_again dump_and_restore build_library
 	  private_memory $python has_matplotlib @unusual_names ident literal),
 	@PostgreSQL::Test::Utils::EXPORT, @Test::More::EXPORT);
 
@@ -61,6 +62,26 @@ sub start_server
 	$node->start;
 	$node->safe_psql('postgres', 'CREATE EXTENSION idgen');
 	return $node;
+}
+
+# Make a copy of the server, into which a test can install another version of the extension. The copy contains the
+# programs themselves, because they find their files relative to their own location. All other files are links. Return
+# a node of the copy, which has been initialized, and the folders for scripts and libraries.
+sub copy_of_server
+{
+	my ($name) = @_;
+	my $copy = PostgreSQL::Test::Utils::tempdir() . '/server';
+	my %original = map { $_ => (run_command([ 'pg_config', "--$_" ]))[0] } 'bindir', 'sharedir', 'pkglibdir';
+	for my $folder (keys %original)
+	{
+		system_or_bail('mkdir', '-p', "$copy$original{$folder}");
+		system_or_bail('cp', $folder eq 'bindir' ? '-r' : '-rs', "$original{$folder}/.", "$copy$original{$folder}");
+	}
+	my $node = PostgreSQL::Test::Cluster->new($name, install_path => dirname("$copy$original{bindir}"));
+	$node->init;
+	$first //= $node;
+	push @servers, $node;
+	return ($node, "$copy$original{sharedir}/extension", "$copy$original{pkglibdir}");
 }
 
 # Create a database with the extension, in the given encoding if there is one.
