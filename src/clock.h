@@ -30,7 +30,6 @@
 static inline int64
 floor_div(int64 dividend, int64 divisor)
 {
-	Assert(divisor > 0);
 	return dividend / divisor - (dividend % divisor < 0);
 }
 

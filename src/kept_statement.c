@@ -9,23 +9,11 @@
 
 #include "kept_statement.h"
 
-/*
- * If a DO INSTEAD NOTHING rule has removed the statement, its plan is empty and
- * depends on no table.  Therefore, dropping the rule does not invalidate it.
- */
-static void
-invalidate_empty_plan(SPIPlanPtr plan)
-{
-	CachedPlanSource *source = linitial(SPI_plan_get_plan_sources(plan));
-
-	if (source->query_list == NIL)
-		source->is_valid = false;
-}
-
 /* Run a statement, and return the number of rows returned or changed. */
 uint64
 run_statement(KeptStatement *statement, Datum *values, const char *nulls)
 {
+	CachedPlanSource *source;
 	int			result;
 
 	if (statement->plan == NULL)
@@ -40,8 +28,15 @@ run_statement(KeptStatement *statement, Datum *values, const char *nulls)
 		statement->plan = plan;
 	}
 
-	/* never free the plan: it may be running, with this call in a trigger */
-	invalidate_empty_plan(statement->plan);
+	/*
+	 * If a DO INSTEAD NOTHING rule has removed the statement, its plan depends
+	 * on no table.  Dropping the rule does not invalidate it, so do that here.
+	 * Never free a plan: it may be running, with this call in a trigger.
+	 */
+	source = linitial(SPI_plan_get_plan_sources(statement->plan));
+	if (source->query_list == NIL)
+		source->is_valid = false;
+
 	result = SPI_execute_plan(statement->plan, values, nulls, false, 0);
 	if (result < 0)
 		elog(ERROR, "could not run \"%s\": %s", statement->text,

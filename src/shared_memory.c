@@ -18,6 +18,11 @@
  * Loading the library never fails for lack of memory or a segment's size.  Only
  * the functions that need a segment raise an error (53200; 53000 if the slots
  * of dynamic shared memory are used up; 55000 for another size).
+ *
+ * A segment is initialized before the postmaster creates backends, or under an
+ * LWLock that each backend acquires to attach to it.  The lock is a memory
+ * barrier, so a backend that has the address can read the content that never
+ * changes (random keys, signature) without another one.
  */
 #include "postgres.h"
 
@@ -150,11 +155,7 @@ try_to_attach_all(void)
 }
 #endif
 
-/*
- * Replace the server's internal error for a segment of another size.  Before
- * versions 17.8 and 18.2, the server also raises it if an earlier attempt to
- * create the segment failed.
- */
+/* Replace the server's error for a segment of another size, or that an earlier call failed to create. */
 static void
 replace_size_error(void *segment)
 {

@@ -40,8 +40,8 @@ sub make
 }
 plan skip_all => 'there is no C compiler' if !(make('src/radix.o'))[0];
 
-my ($node, $extension, $libraries) = copy_of_server('guided');
-$node->append_conf('postgresql.conf', "idgen.node_id = 7\n");
+my ($copy, $libraries, $extension) = copy_of_server();
+my $node = init_server('guided', "idgen.node_id = 7\n", install_path => $copy);
 $node->start;
 
 # Build and install the library. Existing sessions keep the old one.
