@@ -2,6 +2,7 @@
 # import the template and answer commands. All assertions are in this file.
 
 use lib 'contrib/clients/t/lib';
+use Page;
 use Program;
 use Server;
 
@@ -9,12 +10,13 @@ my $uuid = qr/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 
 my $node = Program::start_server('stacks');
 ask('CREATE EXTENSION idgen');
-sub new_id { return ask('SELECT idgen.uuid_v4()') }
+my ($waiters) = grep { /pg_blocking_pids/ } Page->new("$Program::folder/README.md")->blocks('Create once');
+my $idle_sessions;
 
 # Check that an answer is an error with SQLSTATE 23514 for this constraint. If the driver has no field for the
 # constraint, check the message.
 my %message = (not_today => 'not_today', creation_identifiers_same_command => 'already used for a different command',
-	invoices_id_is_recent => 'outside the accepted time window');
+	map { $_ => 'outside the accepted time window' } qw(invoices_id_is_recent check_recent_uuid_v7));
 
 sub is_refused
 {
@@ -42,7 +44,9 @@ sub test_stack
 	is_deeply([ $program->ask('diff') ], ['ok'], 'the next migration is empty') if $stack->{has}{diff};
 
 	my @rows = keys_of_both($program, $in);
+	lists($stack, $in);
 	create_once($program, $in);
+	lost_host($stack, $in);
 	is(in_flight($stack, $in, 'create_once', 'in flight'),
 		$in->("SELECT string_agg(id::text, ' ') FROM orders WHERE note = 'in flight'"), '... and one order is created');
 	own_keys($program, $in, @rows);
@@ -74,7 +78,9 @@ sub keys_of_both
 sub create_once
 {
 	my ($program, $in) = @_;
-	my $command = new_id();
+	my ($command) = my @commands = map { $program->results('new_command') } 1 .. 3;
+	is($in->("SELECT count(DISTINCT id) FROM unnest('{" . join(',', @commands) . "}'::uuid[]) id
+		WHERE idgen.is_recent_uuid_v7(id)"), 3, 'create once: command ids are different UUIDs of version 7');
 
 	# The INSERT fails, so no effect of the first attempt may remain.
 	$in->("ALTER TABLE orders ADD CONSTRAINT not_today CHECK (note <> 'once')");
@@ -90,6 +96,67 @@ sub create_once
 		'... and another body is refused');
 	is($in->("SELECT string_agg(id::text, ' ') FROM orders WHERE note IN ('once', 'other')"), $id,
 		'... one row was created');
+
+	# Its command may have been purged.
+	my $late = $in->(q{SELECT idgen.uuid_v7(now() - interval '1 day 1 minute')});
+	is_refused([ $program->ask('create_once', $late, 'late') ], 'check_recent_uuid_v7', 'a late command id is refused');
+	is($in->("SELECT count(*) FROM idgen.creation_identifiers WHERE command_id = '$late'"), 0, '... and not recorded');
+	my $yesterday = $in->(q{SELECT idgen.uuid_v7(now() - interval '23 hours')});
+	is(($program->ask('create_once', $yesterday, 'in time'))[0], 'ok', '... but not one of yesterday');
+}
+
+# Each foreign key has an index. A list of orders, page by page, returns each order once, even if orders were created at
+# the same time, and reads the index.
+sub lists
+{
+	my ($stack, $in) = @_;
+	is($in->(q{SELECT count(*) > 0, string_agg(conrelid::regclass || '.' || attname, ', ') FILTER (WHERE NOT EXISTS
+			(SELECT FROM pg_index WHERE indrelid = conrelid AND indkey[0] = attnum))
+		FROM pg_constraint JOIN pg_attribute ON attrelid = conrelid AND attnum = conkey[1]
+		WHERE contype = 'f' AND connamespace = 'public'::regnamespace}), 't|', 'no foreign key is without an index');
+
+	my $database = "ALTER DATABASE $stack->{database}";
+	$in->("$database SET session_preload_libraries = auto_explain; $database SET auto_explain.log_min_duration = 0;
+		$database SET enable_seqscan = off; $database SET enable_bitmapscan = off");
+	my $program = $stack->start;
+	my $log_before = -s $node->logfile;
+	my @ids = $program->results('pages', 7);
+	is("@ids", $in->(q{SELECT string_agg(id::text, ' ' ORDER BY created_at DESC, id DESC) FROM orders
+		HAVING count(*) - count(DISTINCT created_at) >= 49}), 'a list, page by page');
+	$in->("$database RESET ALL");
+	$program->end;
+	my (undef, @plans) = split /ms  plan:\n/, slurp_file($node->logfile, $log_before);
+	my $expected = qr/\tLimit .*\n\t  ->  Index Scan Backward using \w+ on orders .*\n\t +Index Cond: .*created_at/;
+	cmp_ok(scalar(grep { /$expected/ } @plans), '>=', int(@ids / 7), '... each but the first begins in the index')
+	  or diag("plans: @plans");
+}
+
+# The host of a client is lost while its transaction, which has recorded the command, is idle. A retry does not wait for
+# it, and succeeds after the server has ended the session.
+sub lost_host
+{
+	my ($stack, $in) = @_;
+	my $role = "ALTER ROLE app IN DATABASE $stack->{database}";
+	$in->("$role RESET ALL");    # to the settings of setup.sql
+	my $program = $stack->start;
+	my ($command) = $program->results('new_command');
+	my $first = session(database => $stack->{database}, user => 'app');
+	$first->ask("BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0;
+		SELECT idgen.create_once('$command', idgen.uuid_v4(), 'create')");
+	is(join(' ', ($program->ask('create_once', $command, 'once more'))[ 0, 1 ]), 'error 55P03',
+		'a lost host: a retry does not wait for its session');
+
+	# This takes ten seconds, so only one stack waits for it.
+	$first->ask($idle_sessions++ ? 'ROLLBACK' : 'SET LOCAL idle_in_transaction_session_timeout TO DEFAULT');
+	my @answer;
+	ok(wait_until(sub { @answer = $program->ask('create_once', $command, 'once more'); $answer[0] eq 'ok' }),
+		'... and one after its end succeeds')
+	  or diag("answer: @answer");
+	is($in->(q{SELECT string_agg(id::text, ' ') FROM orders WHERE note = 'once more'}), $answer[1],
+		'... with the only order');
+	$first->quit;
+	$program->end;
+	$in->("$role SET $_ = 0") for 'lock_timeout', 'idle_in_transaction_session_timeout';
 }
 
 # Four processes send the same command while another session has an uncommitted record of it. All of them wait for that
@@ -97,14 +164,14 @@ sub create_once
 sub in_flight
 {
 	my ($stack, $in, $task, @words) = @_;
-	my $command = new_id();
+	my @programs = map { $stack->start } 1 .. 4;
+	my ($command) = $programs[0]->results('new_command');
 	my $first = session(database => $stack->{database});
 	$first->ask("BEGIN; SELECT idgen.create_once('$command', idgen.uuid_v4(), 'create')");
 
-	my @programs = map { $stack->start } 1 .. 4;
 	$_->send($task, $command, @words) for @programs;
-	ok(wait_until(sub { $in->(q{SELECT count(DISTINCT pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
-		WHERE NOT granted AND datname = current_database()}) == 4 }), 'in flight: four wait');
+	my $blocked_by_first = qr/^\d+\|\{$first->{pid}\}\|/m;
+	ok(wait_until(sub { 4 == (() = $in->($waiters) =~ /$blocked_by_first/g) }), 'in flight: four wait');
 	$first->ask('ROLLBACK');
 
 	my @answers = map { [ $_->answer ] } @programs;
@@ -119,7 +186,7 @@ sub in_flight
 sub children
 {
 	my ($stack, $program, $in, $order) = @_;
-	my $command = new_id();
+	my ($command) = $program->results('new_command');
 	my $lines = "SELECT string_agg(concat_ws(' ', invoice_id, item), ', ' ORDER BY item) FROM lines";
 
 	# The first attempt is rolled back after the command was recorded. The server's log contains the id that it

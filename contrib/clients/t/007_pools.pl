@@ -45,7 +45,7 @@ sub work
 	for my $round (1 .. $rounds)
 	{
 		# In each of two pairs, both processes send the same command.
-		my @ids = split /\n/, ask('SELECT gen_random_uuid() FROM generate_series(1, 2);
+		my @ids = split /\n/, ask('SELECT idgen.uuid_v7() FROM generate_series(1, 2);
 			SELECT idgen.hmac_comb($$invoices$$) FROM generate_series(1, 4)');
 		for my $words (
 			sub { return 'create_once', $ids[ $_[0] % 2 ], $ids[ $_[0] % 2 ] },
