@@ -11,6 +11,12 @@ my $uuid = qr/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 my $node = Program::start_server('stacks');
 ask('CREATE EXTENSION idgen');
 my ($waiters) = grep { /pg_blocking_pids/ } Page->new("$Program::folder/README.md")->blocks('Create once');
+my %keepalives;
+for (Page->new("$Program::folder/README.md")->table('Connections'))
+{
+	my ($names, $keepalives) = @$_;
+	$keepalives{$_} = $keepalives =~ /^`(.*)`$/ ? $1 : undef for $names =~ m{\((\S+)/\)}g;
+}
 my $idle_sessions;
 
 # Check that an answer is an error with SQLSTATE 23514 for this constraint. If the driver has no field for the
@@ -52,6 +58,7 @@ sub test_stack
 	own_keys($program, $in, @rows);
 	children($stack, $program, $in, $rows[0]) if $stack->{has}{children};
 	is($program->end, 0, 'the program ends well');
+	keepalives($stack);
 	cut_wires($stack, $in) if $stack->{has}{wires} && defined $ENV{IDGEN_CLIENT_NAMES};
 }
 
@@ -238,6 +245,29 @@ sub own_keys
 	}
 	is($in->("SELECT string_agg(id::text, ' ' ORDER BY id) FROM invoices WHERE order_id = '$order'"),
 		join(' ', sort $id, $old, $new), '... the three rows stay the only ones');
+}
+
+# Both ends of a connection send keepalives after some seconds without data, instead of after two hours. JDBC can only
+# turn them on.
+sub keepalives
+{
+	my ($stack) = @_;
+	my $program = bless { %$stack, setting => $keepalives{ $stack->{name} } }, 'Program';
+	my $process = $program->start;
+	$process->results('bulk', 'keepalives', 1);
+	my $port = sprintf '%04X', $node->port;
+	my %limit = (client => $stack->{name} eq 'jdbc' ? 2 * 60 * 60 : 15, server => 10);
+	my @ends;
+	for my $end ('client', 'server')
+	{
+		my $addresses = $end eq 'server' ? qr/\w+:$port \w+:\w+/ : qr/\w+:\w+ \w+:$port/;
+		ok(wait_until(sub {
+			# state 01: established; timer 02: keepalive, and when it ends in hundredths of a second
+			@ends = grep { s/^ *\d+: $addresses 01 \S+ // } map { split /\n/, slurp_file("/proc/net/$_") } 'tcp', 'tcp6';
+			return @ends && !grep { !/^02:(\w+)/ || hex($1) > 100 * $limit{$end} } @ends;
+		}), "the $end sends keepalives") or diag("ends: @ends");
+	}
+	$process->end;
 }
 
 # Each command creates its order once, and the answer is this order, even if the connection is cut at any of the
