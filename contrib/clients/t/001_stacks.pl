@@ -15,7 +15,7 @@ my %keepalives;
 for (Page->new("$Program::folder/README.md")->table('Connections'))
 {
 	my ($names, $keepalives) = @$_;
-	$keepalives{$_} = $keepalives =~ /^`(.*)`$/ ? $1 : undef for $names =~ m{\((\S+)/\)}g;
+	$keepalives{$_} = $keepalives =~ /`(.*?)`/ ? $1 : undef for $names =~ m{\((\S+)/\)}g;
 }
 my $idle_sessions;
 
