@@ -195,6 +195,8 @@ sub pay { return in_shop(payment(@_)) }
 	like($other->('k' x $_), qr/\|t$/, "accepted: a key of $_ characters, all of which count") for 254, 255;
 	ask(q{SELECT idgen.purge_creations('0')});
 	like($other->('order 4711'), qr/\|t$/, 'a retry after the purge makes a second payment, as the page says');
+	my @times = slurp_file('docs/report/report.md') =~ /^\| first call \| [\d,]+ \|.* \| (\S+) \| \S+ \|$/mg;
+	like($recipe->prose($heading), qr/ \[$times[0] to $times[1] times\]/, 'the page has the figures of the report');
 }
 
 # --- Webhooks and queues --------------------------------------------------------------------
