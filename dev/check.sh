@@ -10,7 +10,7 @@
 #                    or later: dev/run-on.sh 18 dev/check.sh format
 #   python           scripts compile
 #   yaml             .github can be read, its scripts exist, and tests.yml runs each one of .ci/run and nightly.sh
-#   lines            at most 120 columns in SQL, Perl, Python and shell scripts
+#   lines            at most 120 columns in SQL, Perl, Python and shell scripts, and 500 lines in a file of C
 #   expected         no expected output contains an error caused by a mistake in the test itself
 #
 # Installs missing tools. Takes about a minute.
@@ -75,6 +75,7 @@ check_lines() {
     long=$(git ls-files '*.sql' '*.pl' '*.pm' '*.spec' '*.py' '*.sh' | while read -r file; do
         expand -t 4 "$file" | grep -nHE --label="$file" '.{121}'
     done)
+    long+=$(wc -l {src,contrib/advisor}/*.[ch] | awk '$1 > 500 && $2 != "total" { print $2 ": " $1 " lines" }')
     [ -z "$long" ] || { echo "$long"; return 1; }
 }
 

@@ -45,7 +45,7 @@ if [ ${#arguments[@]} -eq 0 ]; then
         t/0{11_ticker_clock,30_crash}.pl contrib/advisor/t/004_damaged_pages.pl)
 fi
 idgen_stop
-run "TAP tests" tap "${idgen_prove[@]}" --jobs 2 --verbose "${arguments[@]}"
+run "TAP tests" tap "${idgen_prove[@]}" --jobs 2 --timer "${arguments[@]}"
 
 idgen_say "Reports"
 ! find "$IDGEN_WORK" -name '*.log' -type f -exec grep -a -h 'runtime error:' {} + | grep -a -v 'probe\.c'

@@ -37,5 +37,5 @@ while IFS='|' read -r name _ runtime packages _; do
     fi </dev/null
 done < <(grep '^[a-z]' "$clients/programs.txt")
 
-run "Tests of contrib/clients" tap "${idgen_prove[@]}" --verbose --timer contrib/clients/t/*.pl
+run "Tests of contrib/clients" tap "${idgen_prove[@]}" --timer contrib/clients/t/*.pl
 end_of_results

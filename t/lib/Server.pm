@@ -47,7 +47,7 @@ sub import
 sub init_server
 {
 	my ($name, $conf, %init) = @_;
-	my $node = PostgreSQL::Test::Cluster->new($name);
+	my $node = PostgreSQL::Test::Cluster->new($name, install_path => delete $init{install_path});
 	$node->init(%init);
 	$node->append_conf('postgresql.conf', $conf) if defined $conf;
 	$first //= $node;
