@@ -300,7 +300,10 @@ sub app_session
 	ask($limits =~ s/(idle_in_\w+ =) '10s'/$1 $idle_timeout/r =~ s/(lock_timeout =) '5s'/$1 $lock_timeout/r);
 	return session(user => 'app', database => 'source');
 }
-sub order_of { return "SELECT created FROM idgen.create_once_bigint('c0000000-0000-7000-8000-00000000001$_[0]', 7, 'o')" }
+sub order_of
+{
+	return "SELECT created FROM idgen.create_once_bigint('c0000000-0000-7000-8000-00000000001$_[0]', 7, 'order')";
+}
 ask('GRANT SELECT, INSERT ON idgen.creation_identifiers TO app', 'source');
 my $lost = app_session(0, 0);
 my $waiting = app_session(0, 0);
