@@ -9,7 +9,7 @@
 #
 # Installs missing packages, and builds with warnings as errors. PG_CONFIG=/path/to/pg_config selects the server.
 
-. "$(dirname "$0")/../dev/results.sh"
+. "$(dirname "$0")/results.sh"
 
 idgen_options 'regress?' "$@"
 cd "$IDGEN_SOURCE" || exit

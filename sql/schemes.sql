@@ -139,6 +139,26 @@ SELECT count(*) AS names, count(DISTINCT id) AS ids, bool_and(idgen.uuid_version
 FROM (SELECT idgen.uuid_v5(md5((n % 10)::text)::uuid, (n / 10)::text) AS id FROM generate_series(0, 9999) n) s;
 
 --
+-- Named version 7: values from Python's hashlib. The time is rounded down to the millisecond. (t/016_named_uuids.pl tests
+-- names that are not ASCII.)
+--
+SELECT instant, idgen.named_uuid_v7(instant, namespace, name), expected
+FROM (VALUES (timestamptz '2026-01-01 00:00:00.123456+00', uuid '6ba7b810-9dad-11d1-80b4-00c04fd430c8',
+              'www.example.com', uuid '019b76da-a87b-75c1-a4e2-8dd7437c7efd'),
+             (idgen.uuid_timestamp('018f0000-0000-7000-8000-000000000001'), '5ca1ab1e-0000-4000-8000-000000000001',
+              '018f0000-0000-7000-8000-000000000001', '018f0000-0000-74e9-aa85-9fa9e2e4c59c'),
+             ('1970-01-01 00:00:00+00', '00000000-0000-0000-0000-000000000000', '',
+              '00000000-0000-7374-a5e7-b21d755b348a'),
+             ('2004-02-29 23:59:59.999999+00', '6ba7b814-9dad-11d1-80b4-00c04fd430c8', 'evt_1NG8Du2eZvKYlo2CUI79vXWy',
+              '00fb03b8-47ff-7b3f-a89f-2031912bc04b')) v (instant, namespace, name, expected);
+SELECT input, idgen.named_uuid_v7(input, '6ba7b810-9dad-11d1-80b4-00c04fd430c8', 'www.example.com')
+FROM (VALUES (timestamptz '1970-01-01 00:00:00.000999+00'), ('10889-08-02 05:31:50.655999+00')) v (input);
+SELECT idgen.named_uuid_v7('1969-12-31 23:59:59.999999+00', '6ba7b810-9dad-11d1-80b4-00c04fd430c8', 'www.example.com');
+SELECT idgen.named_uuid_v7('10889-08-02 05:31:50.656+00', '6ba7b810-9dad-11d1-80b4-00c04fd430c8', 'www.example.com');
+SELECT idgen.named_uuid_v7('infinity', '6ba7b810-9dad-11d1-80b4-00c04fd430c8', 'www.example.com');
+SELECT idgen.named_uuid_v7('-infinity', '6ba7b810-9dad-11d1-80b4-00c04fd430c8', 'www.example.com');
+
+--
 -- ObjectIds (errors.sql tests errors, within_numbers.sql ranges, and t/001_clock_steps.pl order)
 --
 SELECT id, idgen.is_object_id(id), idgen.object_id_timestamp(id)

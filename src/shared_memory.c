@@ -18,6 +18,11 @@
  * Loading the library never fails for lack of memory.  Only the functions that
  * need a segment raise an error (53200, or 53000 if the slots of dynamic
  * shared memory are used up).
+ *
+ * A segment is initialized before the postmaster creates backends, or under an
+ * LWLock that each backend acquires to attach to it.  The lock is a memory
+ * barrier, so a backend that has the address can read the content that never
+ * changes (random keys, signature) without another one.
  */
 #include "postgres.h"
 

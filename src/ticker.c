@@ -24,6 +24,12 @@
  *
  * For each ticker, a backend caches the value up to which it does not need to
  * read the sequence.  Any access to a catalog may reset the cached values.
+ *
+ * pg_atomic_read_u64() is no memory barrier.  It may return an old value, which
+ * is less than the newest one.  In ticker_next() and raise_ticker(),
+ * pg_atomic_compare_exchange_u64() is a full barrier, and fails for an old
+ * value.  next_second() relies on the lock on the sequence: it reads at least
+ * the value that the last holder of the lock read, whose mark is flushed.
  */
 #include "postgres.h"
 

@@ -107,11 +107,12 @@ SKIP:
 		my $area = shift;
 		return map { $masks->outcome("SELECT $_", database => 'mule', user => ask('SELECT current_user')) }
 		  "idgen.permute(1, $area) > 0", "idgen.keyed_comb($area) IS NULL", "idgen.uuid_v5($v4, $area) IS NULL",
+		  "idgen.named_uuid_v7('2026-01-01', $v4, $area) IS NULL",
 		  "idgen.hmac_comb($area, 'default') IS NULL", "created FROM idgen.create_once(idgen.uuid_v4(), idgen.uuid_v4(),
 			'order', jsonb_build_array($area))";
 	};
-	is_deeply([ $answers->(q{'orders'}) ], [qw(t f f f t)], 'MULE_INTERNAL: texts in ASCII need no conversion');
-	is((grep { /^42883/ } $answers->(q{E'\\x81\\xfc'})), 5, '... which does not exist for others');
+	is_deeply([ $answers->(q{'orders'}) ], [qw(t f f f f t)], 'MULE_INTERNAL: texts in ASCII need no conversion');
+	is((grep { /^42883/ } $answers->(q{E'\\x81\\xfc'})), 6, '... which does not exist for others');
 }
 
 done_testing();

@@ -120,7 +120,8 @@ my %texts = (
 		'uuid_from_base($1, 36)', 'uuid_from_base($1, 58)', 'bigint_from_base($1, 36)', 'prefixed_id_to_uuid($1)',
 		'prefixed_id_prefix($1)', 'typeid_to_uuid($1)', 'typeid_prefix($1)', 'ulid_to_uuid($1)', 'ulid_timestamp($1)'),
 	'idgen.uuid_text_timestamp($1)' => '22P02, and a long message',    # from uuid_in()
-	q{left(idgen.uuid_v5('6ba7b810-9dad-11d1-80b4-00c04fd430c8', $1)::text, 0) || 'hashed'} => 'hashed',
+	(map { ("left(idgen.$_'6ba7b810-9dad-11d1-80b4-00c04fd430c8', \$1)::text, 0) || 'hashed'" => 'hashed') }
+		'uuid_v5(', q{named_uuid_v7('2026-01-01', }),
 	'(idgen.parse_prefixed_id($1)).prefix' => '22P02',
 	(map { ("idgen.$_" => 'false') } 'is_uuid($1)', q{is_prefixed_id($1, 'acct')}),
 	(map { ("idgen.$_" => '22023') }

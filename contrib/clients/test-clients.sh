@@ -7,7 +7,7 @@
 # Installs their runtimes (Debian packages, npm packages in the versions of contrib/clients/package-lock.json,
 # kept in $IDGEN_CLIENTS or /var/cache/idgen-clients). A program whose runtime is missing has failed.
 
-. "$(dirname "$0")/../../dev/results.sh"
+. "$(dirname "$0")/../../scripts/results.sh"
 
 idgen_options '' "$@"
 clients=$IDGEN_SOURCE/contrib/clients

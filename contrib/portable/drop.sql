@@ -12,7 +12,8 @@ DO $drop$
 DECLARE
     caller_path CONSTANT pg_catalog.text := pg_catalog.current_setting('search_path');
     signatures CONSTANT pg_catalog.text[] := ARRAY[
-        'uuid_v7(timestamptz)', 'comb(timestamptz)', 'short_comb(interval,int,int,timestamptz)',
+        'uuid_v7(timestamptz)', 'named_uuid_v7(timestamptz,uuid,text)', 'comb(timestamptz)',
+        'short_comb(interval,int,int,timestamptz)',
         'keyed_comb(text,interval,timestamptz)', 'uuid_version(uuid)', 'uuid_variant(uuid)', 'uuid_timestamp(uuid)',
         'uuid_text_timestamp(text)', 'comb_timestamp(uuid)', 'short_comb_timestamp(uuid,interval,int,timestamptz)',
         'uuid_v7_floor(timestamptz)', 'comb_floor(timestamptz)', 'uuid_v7_within(uuid,timestamptz,timestamptz)',

@@ -162,6 +162,17 @@ COMMENT ON FUNCTION idgen.uuid_v7(timestamptz) IS
     'A UUID of version 7: 48 bits of Unix milliseconds, 12 of their fraction, 62 random bits; two of the same '
     'microsecond are in random order.';
 
+-- The first 12 bits of the hash follow the version, and the first 62 of its second half the variant.
+CREATE OR REPLACE FUNCTION idgen.named_uuid_v7(instant timestamptz, namespace uuid, name text) RETURNS uuid
+    LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
+    RETURN (SELECT encode(substr(bit_send(
+                       (idgen.portable_submillis(instant) >> 12)::bit(48) || B'0111' || substring(hash FROM 1 FOR 12)
+                       || B'10' || substring(hash FROM 65 FOR 62)), 5), 'hex')::uuid
+            FROM (SELECT ('x' || encode(sha256(uuid_send(namespace) || convert_to(name, 'UTF8')), 'hex'))::bit(256)
+                         AS hash) h);
+COMMENT ON FUNCTION idgen.named_uuid_v7(timestamptz, uuid, text) IS
+    'A UUID of version 7 with a given time, to the millisecond, and 74 bits of SHA-256 of the namespace and the name.';
+
 CREATE OR REPLACE FUNCTION idgen.comb(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE SQL VOLATILE PARALLEL SAFE
     RETURN encode(substr(int8send(idgen.portable_submillis(coalesce(clock, clock_timestamp())) >> 12), 3)

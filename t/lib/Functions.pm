@@ -40,7 +40,7 @@ my @rows = (
 	# UUIDs and ObjectIds
 	[ 'uuid_v4()', 'generator', 'vs' ],
 	[ 'uuid_v5(uuid,text)', 'reader', 'is strict', '22021', qq{$v4, 'name'} ],
-	[ 'named_uuid_v7(timestamptz,uuid,text)', 'reader', 'is strict', '22008 22021', qq{now(), $v4, 'name'} ],
+	[ 'named_uuid_v7(timestamptz,uuid,text)', 'reader', 'is strict', '22008 22021', qq{$instant, $v4, 'name'} ],
 	(map { [ "$_(timestamptz)", 'generator', 'vs', '22008' ] }
 		qw(uuid_v7 uuid_v1 uuid_v6 lambert_comb comb suffix_comb object_id ulid)),
 	[ 'short_comb(interval,int4,int4,timestamptz)', 'generator', 'vs', '22004 22023 22008', q{'30 seconds', 3, 100} ],

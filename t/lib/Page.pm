@@ -3,6 +3,7 @@
 #   my $page = Page->new('recipes');          # docs/recipes.md; or a path: 'contrib/portable/README.md'
 #   $page->blocks('Store a uuid');            # the blocks of ```sql in this section
 #   $page->blocks('Node numbers', 'sh');      # the blocks of another language
+#   $page->blocks_in_order;                   # all blocks of SQL and shell commands
 #   $page->table('Store a uuid');             # the cells of each table row
 #   $page->prose('Store a uuid');             # its text without code blocks and line breaks
 #   my ($stdout, $stderr) = $page->paste('An event feed', 0);   # executes block 0, by default all blocks
@@ -46,6 +47,22 @@ sub blocks
 	my @blocks;
 	push @blocks, $2 =~ s/^$1//gmr while $section =~ /^( *)```$language\n(.*?)^ *```/msg;
 	@blocks or die "no blocks in \"$heading\"";
+	return @blocks;
+}
+
+# Return all SQL and shell blocks of the page as lists of section, language and text.
+sub blocks_in_order
+{
+	my ($self) = @_;
+	my @blocks;
+	for my $heading (@{ $self->{headings} })
+	{
+		while ($self->{sections}{$heading} =~ /^( *)```(sql|sh)\n(.*?)^ *```/msg)
+		{
+			my ($indentation, $language, $text) = ($1, $2, $3);
+			push @blocks, [ $heading, $language, $text =~ s/^$indentation//gmr ];
+		}
+	}
 	return @blocks;
 }
 

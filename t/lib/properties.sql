@@ -253,6 +253,15 @@ SELECT *, idgen.uuid_smaller(a.id, b.id) = least(a.id, b.id)
 SELECT *, made = '!22021' OR made ~ '^.{14}5.{4}[89ab]' AND made <> idgen.uuid_v5(id, t || 'a')::text
 	AND made <> idgen.uuid_v5(made::uuid, t)::text AS holds
 FROM texts, (SELECT id FROM few_uuids LIMIT 3) n, LATERAL (SELECT tried.uuid_v5(id, t) AS made) m;
+-- named_uuid_v7() contains its time, and bits of the hash of the namespace and the name
+SELECT *, CASE WHEN at < '1970-01-01 00:00+00' OR at >= '10889-08-02 05:31:50.656+00' THEN made = '!22008'
+	WHEN made <> '!22021' THEN ('x' || translate(made, '-', ''))::bit(128) = unix_ms(at)::bigint::bit(48) || B'0111'
+		|| substring(hash FROM 1 FOR 12) || B'10' || substring(hash FROM 65 FOR 62)
+	ELSE tried.uuid_v5(id, t) = made END AS holds
+FROM (SELECT t, row_number() OVER (ORDER BY md5(t)) AS k FROM texts) t
+	JOIN (SELECT at, row_number() OVER (ORDER BY md5(at::text)) AS k FROM instants) i ON t.k % 700 = i.k - 1,
+	(SELECT id FROM few_uuids LIMIT 3) n, LATERAL (SELECT tried.named_uuid_v7(at, id, t) AS made) m,
+	LATERAL (SELECT ('x' || encode(sha256(uuid_send(id) || convert_to(t, 'UTF8')), 'hex'))::bit(256) AS hash) h;
 -- a floor is the first value of its tick since the epoch, or the smallest or greatest value
 SELECT *, CASE
 	WHEN ms BETWEEN 0 AND 281474976710655 THEN idgen.uuid_v7_floor(at) = rpad(hex(ms, 12) || '70008', 32, '0')::uuid

@@ -65,6 +65,7 @@ my @results = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
 	ulid_within(upper(base_32) COLLATE "C", at, stop)
 	ulid_within(base_32 COLLATE "C", at)
 	substr(idgen.uuid_v7(at)::text, 1, 18)
+	named_uuid_v7(at, id, name)
 	substr(idgen.comb(at)::text, 1, 15)
 	left(replace(idgen.short_comb(period, bytes, clock => at)::text, '-', ''), 2 * bytes)
 	is_uuid(id::text)
@@ -110,6 +111,7 @@ my @errors = map { s/^\s+//r } grep { /\S/ } split /\n/, q{
 	created_near(odd_id, at, odd_interval)
 	short_comb_timestamp(odd_id, odd_period, odd_bytes, odd_at)
 	left(idgen.uuid_v7(odd_at)::text, 18)
+	named_uuid_v7(odd_at, odd_id, odd_text)
 	left(idgen.comb(odd_at)::text, 13)
 	left(idgen.short_comb(odd_period, odd_bytes, clock => odd_at)::text, 2)
 	is_uuid(odd_text, odd_bytes)
@@ -222,6 +224,10 @@ agree((map { [ 'sample', qualified($_), "$values values: $_" ] } @results),
 	(map { [ 'odd', 'try_' . 2 * $_ . '(odd)', "invalid values: $errors[$_]" ],
 		   [ 'odd', 'CASE WHEN n <= 100 THEN try_' . (2 * $_ + 1) . '(odd) END', "invalid constants: $errors[$_]" ]
 	} 0 .. $#errors));
+agree([ 'generate_series(1, 10000) n', q{idgen.named_uuid_v7(timestamptz '1970-01-01 00:00+00'
+		+ number(n, 'v') % 281474976710656000 * interval '1 us', md5('v' || n)::uuid,
+		digits(n, 'v', 'ab c' || chr(233) || chr(8364) || chr(128512) || '.:0', (number(n, 'lv') % 33)::int))},
+	'10000 times, namespaces and names: named_uuid_v7()' ]);
 
 # --- Settings of the session ------------------------------------------------
 $options = join ' ', map { "-c $_" } 'DateStyle=SQL,DMY', 'IntervalStyle=sql_standard', 'TimeZone=America/St_Johns',

@@ -4,7 +4,7 @@
 
 set -uo pipefail
 # shellcheck source=scripts/lib.sh
-. "$(dirname "${BASH_SOURCE[0]}")/../scripts/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # shellcheck disable=SC2034  # for idgen_help
 idgen_help_end='Ends with a line "N passed, N failed"; the exit status is 0 if nothing failed, or 77 if
