@@ -7,12 +7,13 @@
 declare -A commands_function=([uuid]=create_once [bigint]=create_once_bigint [text]=create_once_text)
 declare -A commands_column=([uuid]=entity_id [bigint]=entity_number [text]=entity_text)
 
-# Record commands of a day that ends now, and create the procedure that executes others: COMMANDS ID ENTITY TYPE WITH-ROW.
+# Record commands of a day that ends now, and create the procedure that executes others. Sets commands_number to those of
+# commands.minutes, in ten batches: COMMANDS ID ENTITY TYPE WITH-ROW.
 commands_fill() {
     say "recording $(bench_number "$1") commands of a day"
     spacing=$((86400000000 / $1)) rows=$1 clock=$((${EPOCHREALTIME/./} - 86400000000))
-    commands_number=$(($1 * commands_minutes / 14400 * 10))
-    [ "$commands_number" -gt 0 ] || lab_die "$1 commands of a day are too few"
+    commands_batch=$(($1 * commands_minutes / 14400)) commands_number=$((10 * commands_batch))
+    [ "$commands_batch" -gt 0 ] || lab_die "$1 commands of a day are too few"
     lab_psql -f "$BENCH/sql/commands.sql" -v rows="$1" -v id="$2" -v entity="$3" -v type="$4" -v with_row="$5" \
         -v function="${commands_function[$4]}" -v column="${commands_column[$4]}" -v clock="$clock" \
         -v spacing="$spacing" -v added=$((commands_number * commands_rounds * 2 + 1))
@@ -30,7 +31,7 @@ commands_call() {
 # Execute the next commands, while another session purges one recorded command for each of them: COMMANDS.
 commands_call_and_purge() {
     local purge
-    "${psql[@]}" -o /dev/null -f "$BENCH/sql/purge.sql" -v first="$commands_next" -v batch=$(($1 / 10)) &
+    "${psql[@]}" -o /dev/null -f "$BENCH/sql/purge.sql" -v first="$commands_next" -v batch="$commands_batch" &
     purge=$!
     commands_call "$1"
     wait "$purge" || lab_die "the purge failed"

@@ -9,13 +9,13 @@ areas_rate=200
 
 for tenants in ${areas_tenants//,/ }; do
     for key in "${scene_keys[@]}"; do
-        simulated=${key_simulated[$key]}
-        key_simulated[$key]=${simulated/"'rows'"/"'rows ' || floor($tenants * random())"}
+        simulated=${key_simulated["$key"]}
+        key_simulated["$key"]=${simulated/"'rows'"/"'rows ' || floor($tenants * random())"}
         lab_fill "$areas_rows" "$areas_rate"
         for ((place = 1; place <= areas_places; place++)); do
             lab_lead "$areas_rate"
             lab_measure "$areas_inserts" '' "$tenants" "$place"
         done
-        key_simulated[$key]=$simulated
+        key_simulated["$key"]=$simulated
     done
 done

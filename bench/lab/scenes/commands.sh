@@ -3,7 +3,7 @@
 # commands: create_once(), by kind of command id. Each command creates a row whose key is a keyed COMB, in a transaction
 # of its own. Measures first calls, their repetition, first calls beside a purge, and VACUUM after a purge.
 
-# shellcheck source-path=SCRIPTDIR/.. source=../commands.sh
+# shellcheck source-path=SCRIPTDIR/.. source=commands.sh
 . "$BENCH/commands.sh"
 lab_keys random uuid_v7 named_v7
 lab_set shared_buffers="$commands_shared_buffers"

@@ -3,7 +3,7 @@
 # entities: create_once(), create_once_bigint() and create_once_text(), by kind of proposed id. The command ids are
 # UUIDs of version 7, and no row is inserted. Also measures without the index on the proposed ids.
 
-# shellcheck source-path=SCRIPTDIR/.. source=../commands.sh
+# shellcheck source-path=SCRIPTDIR/.. source=commands.sh
 . "$BENCH/commands.sh"
 lab_keys random keyed_comb permuted text_random text_keyed
 lab_set shared_buffers="$entities_shared_buffers"
