@@ -68,6 +68,9 @@ extern bool copy_page(Relation relation, BlockNumber block,
 extern Page get_page(IndexPages *pages, BlockNumber block);
 extern Page get_leaf(IndexPages *pages, BlockNumber block);
 extern OffsetNumber find_item(Relation index, IndexTuple tuple, Page page);
+extern bool is_compared_safely(Relation index);
+extern bool is_partial(Relation index);
+extern bool omits_nulls(Relation index);
 extern double distinct_pages(double pages, double changes);
 extern LeafSample sample_leaves(Relation index);
 extern NewestRows read_newest_rows(Relation index, Relation table, const LeafSample *sample,
