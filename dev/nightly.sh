@@ -2,7 +2,7 @@
 #
 # nightly.sh: the tests that take too long for .ci/run.
 #
-# Ends with a summary of the failures. Requires root, a Debian mirror, 26 GB in $IDGEN_MATRIX or /var/cache/idgen-matrix
+# Ends with a summary of the failures. Requires root, a Debian mirror, 27 GB in $IDGEN_MATRIX or /var/cache/idgen-matrix
 # for the Debian systems in which other versions are tested, and IDGEN_POSTGRES for 16 (see run-on.sh). A part whose
 # requirements are not available is skipped. .github/workflows/tests.yml runs all of it, except tests of s390x and the
 # longer stress and fuzz tests.

@@ -37,6 +37,7 @@ StaticAssertDecl(SECRET_BYTES == 16, "another size requires another SEGMENT_NAME
 #define PERIOD_BITS			24
 #define PART_BITS			8
 #define PERIOD_KNOWN		(1 << 15)
+#define ALL_KNOWN			(PERIOD_KNOWN | ((1 << PARTS_OF_PERIOD) - 1))
 
 /* Size of the area cache, from which a backend evicts the oldest area */
 #define MAX_AREAS			32
@@ -263,27 +264,29 @@ keyed_area_move_to(KeyedArea *area, int64 unix_ms)
 
 /*
  * Is this the prefix of a twelfth that contains one of these milliseconds?
- * Most prefixes can be rejected by comparing the hashes of the periods alone.
+ * All hashes of a period are computed at once, so that their number does not
+ * depend on the prefix.
  */
 bool
 keyed_area_has_prefix(KeyedArea *area, uint32 prefix, int64 first_ms, int64 last_ms)
 {
 	int64		first = floor_div(first_ms * PARTS_OF_PERIOD, area->period_ms);
 	int64		last = floor_div(last_ms * PARTS_OF_PERIOD, area->period_ms);
+	bool		found = false;
 
 	for (int64 number = floor_div(first, PARTS_OF_PERIOD);
 		 number <= floor_div(last, PARTS_OF_PERIOD); number++)
 	{
 		HashedPeriod *period = hashed_period(area, number);
 		int64		begin = number * PARTS_OF_PERIOD;
+		int64		end = begin + PARTS_OF_PERIOD;
 
+		for (int64 part = begin; part < end && period->known != ALL_KNOWN; part++)
+			hashed_part(area, period, part);
 		if (period->bits != prefix >> PART_BITS)
 			continue;
-		for (int64 part = Max(first, begin); part <= Min(last, begin + PARTS_OF_PERIOD - 1); part++)
-		{
-			if (hashed_part(area, period, part) == (uint8) prefix)
-				return true;
-		}
+		for (int64 part = Max(first, begin); part <= Min(last, end - 1); part++)
+			found |= hashed_part(area, period, part) == (uint8) prefix;
 	}
-	return false;
+	return found;
 }

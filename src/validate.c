@@ -9,7 +9,8 @@
  * the same checks.
  *
  * The identifiers of hmac_comb() do not contain the time, but a hash of it.
- * No message contains an accepted hash or says which part of a hash is wrong.
+ * No message contains an accepted hash or says which part of a hash is wrong,
+ * and the duration of a check does not depend on which part is right.
  * Otherwise, a role that may store identifiers, but may not call hmac_comb(),
  * could learn an accepted hash.
  */
@@ -106,8 +107,8 @@ prefix_is_in_window(const Rule *rule, const pg_uuid_t *id, const Window *window)
 
 /*
  * With one of the rule's keys, does a twelfth that the window intersects have
- * the identifier's prefix?  A key that does not exist is an error (42704) even
- * if it is not needed, so that the error does not depend on the identifier.
+ * the identifier's prefix?  Each key is used even if it is not needed, so that
+ * neither an error (42704) nor the duration depends on the identifier.
  */
 static bool
 hash_is_in_window(const Rule *rule, const pg_uuid_t *id, const Window *window)
@@ -120,8 +121,8 @@ hash_is_in_window(const Rule *rule, const pg_uuid_t *id, const Window *window)
 		KeyedArea  *area = keyed_area(KEY_OF_FILE, rule->key_names[i], rule->area,
 									  rule->prefix.period_ms);
 
-		found = found || keyed_area_has_prefix(area, prefix, clock_unix_ms(window->first),
-											   clock_unix_ms(window->last));
+		found |= keyed_area_has_prefix(area, prefix, clock_unix_ms(window->first),
+									   clock_unix_ms(window->last));
 	}
 	return found;
 }

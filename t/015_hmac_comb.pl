@@ -3,6 +3,7 @@
 # checks reject keys outside their window. A role without the right to use a secret key cannot learn the times of the
 # keys generated with it. (t/052_other_databases.pl tests other databases.)
 
+use FindBin;
 use IPC::Run;
 use KeyedPrefix;
 use Server;
@@ -241,6 +242,60 @@ $node->reload;
 ok(wait_until(sub { $session->ask('SELECT new_key()') eq '42704' }), 'and, after another reload, none');
 is($session->ask("INSERT INTO x VALUES ('$former')"), '42704', 'nor does the trigger');
 $session->quit;
+
+# --- What a refusal costs ------------------------------------------------------------------
+# A check computes the same hashes for every identifier, so that its duration does not reveal which part of a guess is
+# right. The library counts the calls of the OpenSSL function that begins a hash.
+SKIP:
+{
+	my $folder = PostgreSQL::Test::Utils::tempdir();
+	chomp(my $cc = `$ENV{PG_CONFIG} --cc` || 'cc');
+	my $library = "$folder/hash_counter.so";
+	system("$cc -shared -fPIC -o $library $FindBin::RealBin/lib/hash_counter.c -ldl 2>/dev/null") == 0
+	  or skip 'there is no C compiler', 1;
+	$node->stop;
+	{
+		local %ENV = (%ENV, LD_PRELOAD => $library, IDGEN_HASHES => $folder);
+		write_keys($lines);
+		$node->start;
+	}
+	# A period of 1,000 years does not end during the test.
+	ask(q{CREATE TABLE guessed (id uuid);
+		CREATE TRIGGER t BEFORE INSERT ON guessed FOR EACH ROW EXECUTE FUNCTION
+			idgen.check_recent_hmac_id('id', 'area=t', 'key_name=app former', 'period=365250 days')});
+	my %check = (
+		is_recent_hmac_comb => [ 3600_000, 1795146240_000, q{SELECT idgen.is_recent_hmac_comb('%s', 't', 'app former',
+			'90 minutes', clock => '2026-11-20 07:04+00')}, 'f' ],
+		check_recent_hmac_id => [ 365250 * 86400_000, int 1000 * time, q{INSERT INTO guessed VALUES ('%s')}, '23514' ]);
+	for my $name (sort keys %check)
+	{
+		my ($period, $ms, $statement, $refused) = @{ $check{$name} };
+		my ($app, $former) = map { keyed_prefix(pack('H*', $keys{$_}), 't', $period, $ms) } 'app', 'former';
+		# The prefixes that the first and the second key yield for the other times of the window
+		my %accepted = map { $_ => 1 } map { my $key = $_;
+			map { keyed_prefix(pack('H*', $keys{$key}), 't', $period, $ms + $_ * 60_000) } -90 .. 90 } 'app', 'former';
+		my ($part) = grep { my $wrong = $_; !grep { $accepted{"$_$wrong"} } map { substr $_, 0, 6 } keys %accepted }
+		  map { sprintf '%02x', $_ } 0 .. 255;
+		my %guesses = (
+			'nothing is right' => "00000000-0000-4000-8000-000000000000",
+			(map { ("the period of $_->[0]" => substr($_->[1], 0, 6) . "$part-0000-4000-8000-000000000000",
+					"the prefix of $_->[0], but the version" => "$_->[1]-0000-7000-8000-000000000000") }
+				[ app => $app ], [ former => $former ]));
+		my %hashes;
+		for my $guess (sort keys %guesses)
+		{
+			my $session = session();
+			is($session->ask(sprintf $statement, $guesses{$guess}), $refused, "$name: $guess: refused");
+			$hashes{$guess} = -s "$folder/$session->{pid}" // 0;
+			is($session->ask(sprintf $statement, $guesses{'nothing is right'}), $refused, '... and another one');
+			is(-s "$folder/$session->{pid}" // 0, $hashes{$guess}, '... without another hash');
+			$session->quit;
+		}
+		skip 'the server does not compute hashes with OpenSSL', 1 if !grep { $_ } values %hashes;
+		is_deeply(\%hashes, { map { $_ => $hashes{'nothing is right'} } keys %guesses },
+			"$name: a refusal costs as many hashes whatever is right");
+	}
+}
 
 # --- Dumps (standbys: t/009_key_file.pl) ------------------------------------------------
 write_keys('');

@@ -300,7 +300,10 @@ sub app_session
 	ask($limits =~ s/(idle_in_\w+ =) '10s'/$1 $idle_timeout/r =~ s/(lock_timeout =) '5s'/$1 $lock_timeout/r);
 	return session(user => 'app', database => 'source');
 }
-sub order_of { return "SELECT created FROM idgen.create_once_bigint('c0000000-0000-7000-8000-00000000001$_[0]', 7, 'o')" }
+sub order_of
+{
+	return "SELECT created FROM idgen.create_once_bigint('c0000000-0000-7000-8000-00000000001$_[0]', 7, 'order')";
+}
 ask('GRANT SELECT, INSERT ON idgen.creation_identifiers TO app', 'source');
 my $lost = app_session(0, 0);
 my $waiting = app_session(0, 0);
@@ -308,7 +311,8 @@ my $limited = app_session(0, q{'200ms'});
 is($lost->ask('BEGIN; ' . order_of(1)), 't', 'a session has sent a command, and not committed');
 is($limited->ask(order_of(1)), '55P03', 'with the lock_timeout of the page, a retry gives up');
 $waiting->send_blocked($observing, order_of(1));
-like(ask($waiters, 'source'), qr/^$waiting->{pid}\|\{$lost->{pid}\}\|[^\n]*\z/, '... without it, the monitoring shows the retry');
+like(ask($waiters, 'source'), qr/^$waiting->{pid}\|\{$lost->{pid}\}\|[^|]*\|SELECT created [^|]*\z/,
+	'... without it, the monitoring shows the retry');
 $lost->ask('ROLLBACK');
 is($waiting->answer, 't', '... which then executes the command');
 my $idle = app_session(q{'1s'}, 0);
@@ -330,7 +334,7 @@ SKIP:
 	ask($new, 'source');
 	$clock->run_ahead_by(0);
 	my ($old) = ($running->blocks('Monitoring'))[1] =~ /(SELECT command_name, count.*?;)/s;
-	my ($correct) = $running->section('Purge') =~ /`(UPDATE .*?)`/s;
+	my ($correct) = $running->prose('Purge') =~ /`(UPDATE .*?)`/s;
 	like(ask($old, 'source'), qr/^order\|1\|/, 'the monitoring shows a command of the future');
 	ask($correct, 'source');
 	is(ask($old, 'source'), '', '... until the statement of the page corrects it');
@@ -347,7 +351,7 @@ $node->append_conf('postgresql.conf', "synchronous_commit = off\nwal_writer_dela
 $node->reload;
 my $retry = q{
 	SELECT entity_number, created FROM idgen.create_once_bigint('c0000000-0000-4000-8000-000000000001', 9, 'order')};
-my ($flushed) = $running->section('Recorded commands') =~ /`(SET LOCAL .*?)`/;
+my ($flushed) = $running->prose('Recorded commands') =~ /`(SET LOCAL .*?)`/;
 is(ask("BEGIN; $flushed; " . ($retry =~ s/9,/8,/r) . '; COMMIT', 'source'), '8|t', "recorded after $flushed");
 kill_postmaster($node);
 start_again($node);

@@ -53,7 +53,7 @@ sub let_insert
 }
 
 # --- The way in ---------------------------------------------------------------------------
-# A transaction that has read the table blocks ALTER TABLE. Without the timeout of the page, the clients would wait, too.
+# A transaction that has read the table blocks ALTER TABLE. Without the page's timeout, the clients would wait, too.
 my $migrating = Page->new('migrating');
 my ($timeout) = $migrating->prose('Changing the keys of a table in use') =~ /`(SET lock_timeout = .*?)`/;
 my ($change) = ($migrating->blocks('From bigserial or identity'))[0] =~ /^(BEGIN;.*?COMMIT;)/ms;

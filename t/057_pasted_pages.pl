@@ -59,7 +59,8 @@ sub start_shop
 my $node = start_shop('installed');
 paste_page($node, 'install');
 is($node->safe_psql('shop', q{
-		SELECT idgen.snowflake_node(idgen.snowflake()), idgen.hmac_comb('x') IS NOT NULL, idgen.permute(1, '') IS NOT NULL;
+		SELECT idgen.snowflake_node(idgen.snowflake()), idgen.hmac_comb('x') IS NOT NULL,
+			idgen.permute(1, '') IS NOT NULL;
 		SELECT name, sourcefile FROM pg_settings WHERE name LIKE 'idgen.%' AND sourcefile IS NOT NULL ORDER BY 1}),
 	"1|t|t\n" . join("\n", map { "idgen.$_|$home/idgen.conf" } qw(key_file launch_id node_id)),
 	'the server has its number and keys, from the file of the host');
@@ -121,7 +122,8 @@ paste_page($node, 'backup', 'After DROP EXTENSION CASCADE' => sub {
 });
 # Repeat the statements that the page only mentions.
 my $script = (run_command([ 'pg_restore', '-f', '-', "$home/shop.dump" ]))[0];
-$node->safe_psql('shop', $_) for grep { /idgen\./ } $script =~ /^(CREATE (?:INDEX|TRIGGER|VIEW)\b[^;]*;)/mg;
+$node->safe_psql('shop', "SET ROLE installer; $_")
+  for grep { /idgen\./ } $script =~ /^(CREATE (?:INDEX|TRIGGER|VIEW)\b[^;]*;)/mg;
 is(schema_of('shop'), $schema, 'after the repair, the database has all objects and grants');
 is($node->safe_psql('shop', $contents), $before, '... and contents');
 cmp_ok($node->safe_psql('shop', 'SELECT idgen.uuid_v7_ordered()'), 'gt', $ordered, '... and continues');

@@ -58,7 +58,8 @@ for my $name ('b', 'c')
 	$node{a}->backup("for_$name");
 	make_standby($name, 'a');
 	is($node{$name}->start(fail_ok => 1), 0, "without the file of the host, $name does not start");
-	like(slurp_file($node{$name}->logfile), qr/could not open configuration file ".*\/idgen\.conf"/, '... and says why');
+	like(slurp_file($node{$name}->logfile), qr/could not open configuration file ".*\/idgen\.conf"/,
+		'... and says why');
 	make_host_file($name);
 	$node{$name}->start;
 }

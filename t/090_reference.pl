@@ -115,7 +115,7 @@ is(join("\n", sort @settings),
 # others need other roles, extensions or servers, and are tested by t/055_tenants.pl, t/060_recipes.pl,
 # t/061_partitions.pl, t/080_citus.pl and t/081_shards.pl. The pages for operators are pasted whole, with their shell
 # commands, by t/057_pasted_pages.pl and t/058_failover.pl.
-my $not_for_pasting = qr/create_once\(\$1,|create_for_tenant|partman\.|pg_dist_|FOREIGN\ TABLE|ALTER\ SUBSCRIPTION/x;
+my $not_for_pasting = qr/create_once\(\$1,|check_recent_uuid_v7\(\$1,|create_for_tenant|partman\.|pg_dist_|FOREIGN\ TABLE|ALTER\ SUBSCRIPTION/x;
 my $for_operators = qr/^docs\/(?:backup|failover|install|running|upgrade)\.md$/;
 
 # Each document has its own database, which contains the tables that the blocks name. These have keys of several types,
@@ -179,6 +179,29 @@ cmp_ok($definers, '>=', 3, 'pages have functions that run with the privileges of
 	is(join(' ', $errors =~ /ERROR:  (\w{5})/g), '23514', 'README: ... and a late one fails');
 	is(ask('SELECT count(*), count(o.id) FROM idgen.creation_identifiers LEFT JOIN orders o ON o.id = entity_id',
 		'readme'), '2|2', 'README: each command has an order');
+}
+
+# The table of predictions must contain what the call beside it returns.
+{
+	my $model = Page->new('performance');
+	my ($heading) = grep { $_ ne '' } $model->headings;
+	my $prose = $model->prose($heading);
+	my ($call) = $prose =~ /`(expected_key_cost\(kind, [^`]*\))`/;
+	my %period;
+	@period{qw(short_comb keyed_comb)} = $prose =~ /is (\d+ \* rate) for short COMBs, and (\d+ \* rate) for keyed COMBs/;
+	my ($head, undef, @rows) = $model->table($heading);
+	is(scalar @rows, 2, 'docs/performance.md has predictions for two rates');
+	for my $row (@rows)
+	{
+		my ($rate) = $row->[0] =~ s/,//r =~ /^(\d+) /;
+		my @returned = map {
+			my ($kind, $prefix_bytes) = (/^(\w+)/, /three/ ? 3 : 2);
+			my %value = (kind => "'$kind'", rows_per_period => $period{$kind} // 'NULL', prefix_bytes => $prefix_bytes);
+			ask("SELECT to_char(round(image_bytes_per_row + record_bytes_per_row), 'FM9,999') FROM idgen."
+				  . $call =~ s/\b(kind|rows_per_period|prefix_bytes)\b/$value{$1}/gr =~ s/\brate\b/$rate/gr);
+		} @$head[ 1 .. $#$head ];
+		is("@returned", "@$row[1 .. $#$row]", "docs/performance.md: the predictions for $rate rows a second");
+	}
 }
 
 # The output must contain the results that the reference shows, in the same order. It may also contain other results.

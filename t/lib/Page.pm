@@ -8,7 +8,7 @@
 #   $page->prose('Store a uuid');             # its text without code blocks and line breaks
 #   my ($stdout, $stderr) = $page->paste('An event feed', 0);   # executes block 0, by default all blocks
 #   $page->prepared('An event feed');         # its PREPARE statements
-#   $page->outcome('SELECT 1/0');             # the rows, or "SQLSTATE constraint"
+#   $page->outcome('SELECT 1/0', user => 'app');    # the rows, or "SQLSTATE constraint"
 
 package Page;
 use strict;
@@ -93,8 +93,8 @@ sub prepared
 
 sub outcome
 {
-	my ($self, $sql) = @_;
-	my ($stdout, $stderr) = Server::psql_said($sql);
+	my ($self, $sql, %how) = @_;
+	my ($stdout, $stderr) = Server::psql_said($sql, %how);
 	return join(' ', map { $stderr =~ $_ } qr/ERROR:  (\w{5})/, qr/CONSTRAINT NAME:  (\S+)/) || $stdout;
 }
 
