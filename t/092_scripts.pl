@@ -14,7 +14,7 @@ sub bash
 {
 	my ($script) = @_;
 	my $output = '';
-	IPC::Run::run([ 'bash', '-c', $script, 'script.sh' ], '<', '/dev/null', '>', \$output, '2>', \$output);
+	IPC::Run::run([ 'bash', '-c', "exec 2>&1\n$script", 'script.sh' ], '<', '/dev/null', '>', \$output);
 	return ($output, $? >> 8);
 }
 
@@ -82,8 +82,8 @@ SKIP:
 			'<pipe', \*RELEASE, '>', \$held);
 		wait_until(sub { $holder->pump_nb; $held =~ /held/ }) or die 'the lock is not held';
 		my $apt = IPC::Run::start([ 'env', "APT_CONFIG=$folder/apt.conf", "PATH=$folder/bin:$ENV{PATH}", 'bash', '-c',
-				". $folder/scripts/lib.sh; idgen_apt_install idgen-test; echo installed" ],
-			'<', '/dev/null', '>', \$said, '2>', \$said);
+				"exec 2>&1; . $folder/scripts/lib.sh; idgen_apt_install idgen-test; echo installed" ],
+			'<', '/dev/null', '>', \$said);
 		ok(wait_until(sub { $apt->pump_nb; $said =~ /Waiting for another apt/ || !$apt->pumpable }),
 			"$lock: the script says that it waits");
 		unlike($said, qr/installed/, '... and waits');
