@@ -265,7 +265,7 @@ SKIP:
 			idgen.check_recent_hmac_id('id', 'area=t', 'key_name=app former', 'period=365250 days')});
 	my %check = (
 		is_recent_hmac_comb => [ 3600_000, 1795146240_000, q{SELECT idgen.is_recent_hmac_comb('%s', 't', 'app former',
-			'90 minutes', clock => '2026-11-20 07:04+00')}, 'f' ],
+			'90 minutes', clock => '2026-11-20 03:44+00')}, 'f' ],
 		check_recent_hmac_id => [ 365250 * 86400_000, int 1000 * time, q{INSERT INTO guessed VALUES ('%s')}, '23514' ]);
 	for my $name (sort keys %check)
 	{

@@ -1,6 +1,7 @@
 # Verify create_once() with a very large number of commands in one statement and in one transaction. Its saved plans
 # must suit a table that grows, and no call may leak memory.
 
+use Page;
 use Server;
 
 start_server('bulk', "autovacuum = off\nlog_statement = none\nshared_buffers = 32MB");
@@ -95,5 +96,17 @@ for my $call (q{purge_creations('0', batch_size => 1000000)}, 'trim_creations(0,
 	is($forgotten, '50000', "$call deletes all commands");
 	cmp_ok($samples, '>=', 50, 'in batches');
 	cmp_ok($growth, '<', $flat, 'without a memory leak');
+}
+
+# A purge by name reads the commands that have other names, unless there is the index of the page.
+my ($index) = Page->new('reference')->blocks('forget_creation, purge_creations, trim_creations');
+for my $call (q{purge_creations('0', 'import')}, q{trim_creations(0, 'import')})
+{
+	my @read = map { ask(qq{TRUNCATE idgen.creation_identifiers; BEGIN; $_;
+		INSERT INTO idgen.creation_identifiers (command_id, command_name, entity_number, created_at)
+			SELECT idgen.uuid_v4(), 'order', i, '2026-01-01' FROM generate_series(1, 5000) i;
+		SELECT idgen.$call;
+		SELECT idx_tup_fetch $scans; ROLLBACK}) } 'SELECT', $index;
+	is_deeply(\@read, [ "0\n5000", "0\n0" ], "$call: how many commands are read, without an index and with it");
 }
 done_testing();

@@ -128,8 +128,7 @@ sub pay { return in_shop(payment(@_)) }
 		$status{$_} = $status for $errors =~ /\b(\d\w{4})\b/g, $errors =~ /`(\w+)`/g;
 	}
 	my $status_of = sub { my ($error) = @_; return $status{ $error =~ s/^23514 //r } // $status{other} };
-	my ($other) = $recipe->section($heading) =~ /^- (\d{3}) for other errors, such as 22004/m;
-	$status{other} = $other;
+	($status{other}) = $recipe->section($heading) =~ /^- (\d{3}) for other errors, such as 22004/m;
 
 	my $key = new_key();
 	like(pay($key), qr/\|t$/, 'the role of the application creates a payment');
