@@ -102,7 +102,8 @@ CREATE FUNCTION idgen.uuid_v7_ordered() RETURNS uuid
 
 COMMENT ON FUNCTION idgen.uuid_v7_ordered() IS
 'A UUID of version 7 that is greater than all UUIDs that this function has returned in any session of the database, '
-'even after a crash or if the clock was set back. Raises an error (25006) in a read-only transaction and on a standby.';
+'even after a crash or if the clock was set back, with the exceptions in docs/tickers.md. Raises an error (25006) in a '
+'read-only transaction and on a standby.';
 
 CREATE FUNCTION idgen.uuid_v1(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
@@ -685,7 +686,7 @@ CREATE FUNCTION idgen.snowflake(epoch timestamptz DEFAULT '2020-01-01 00:00:00+0
 COMMENT ON FUNCTION idgen.snowflake(timestamptz) IS
 'Twitter''s Snowflake, 1 to 2^63 - 1: 41 bits of milliseconds since the epoch (69.7 years), 10 bits of idgen.node_id, '
 'and 12 bits of counter. It is greater than every snowflake that any session of this database has obtained with the '
-'same epoch and node, even after a crash or if the clock was set back.';
+'same epoch and node, even after a crash or if the clock was set back, with the exceptions in docs/tickers.md.';
 
 CREATE FUNCTION idgen.snowflake_timestamp(id bigint, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00')
     RETURNS timestamptz
@@ -716,7 +717,8 @@ CREATE FUNCTION idgen.js_id(epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') 
 COMMENT ON FUNCTION idgen.js_id(timestamptz) IS
 'An identifier that a JavaScript number represents exactly, 1 to 2^53 - 1: 32 bits of seconds since the epoch (136 '
 'years), 5 bits of idgen.node_id, and 16 bits of counter. It is greater than every js_id that any session of this '
-'database has obtained with the same epoch and node, even after a crash or if the clock was set back.';
+'database has obtained with the same epoch and node, even after a crash or if the clock was set back, with the '
+'exceptions in docs/tickers.md.';
 
 CREATE FUNCTION idgen.js_id_timestamp(id bigint, epoch timestamptz DEFAULT '2020-01-01 00:00:00+00') RETURNS timestamptz
     LANGUAGE C IMMUTABLE PARALLEL SAFE
@@ -747,7 +749,7 @@ COMMENT ON FUNCTION idgen.trace_id() IS
 'A TraceId, 1 to 2^63 - 1: the low 25 bits of Unix seconds (388 days), 16 bits of idgen.node_id, and 22 bits of '
 'counter, which begins at 1. It never repeats within 387 days. Until the 25 bits wrap around, it is greater than every '
 'TraceId that any session of this database has obtained with the same node, even after a crash or if the clock was set '
-'back.';
+'back, with the exceptions in docs/tickers.md.';
 
 CREATE FUNCTION idgen.trace_id_timestamp(id bigint, clock timestamptz DEFAULT NULL) RETURNS timestamptz
     LANGUAGE C STABLE PARALLEL SAFE

@@ -9,13 +9,13 @@
 #   format           pgindent changes nothing in src/ and contrib/advisor/; only on version 18
 #                    or later: dev/run-on.sh 18 dev/check.sh format
 #   python           scripts compile
-#   yaml             .github can be read
-#   lines            at most 120 columns in SQL, Perl, Python and shell scripts
+#   yaml             .github can be read, its scripts exist, and tests.yml runs each one of .ci/run and nightly.sh
+#   lines            at most 120 columns in SQL, Perl, Python and shell scripts, and 500 lines in a file of C
 #   expected         no expected output contains an error caused by a mistake in the test itself
 #
 # Installs missing tools. Takes about a minute.
 
-. "$(dirname "$0")/results.sh"
+. "$(dirname "$0")/../scripts/results.sh"
 
 # The server's makefiles contain options of gcc that clang does not support.
 build_with() {
@@ -55,7 +55,19 @@ check_python() {
 }
 
 check_yaml() {
-    python3 -c 'import sys, yaml; [list(yaml.safe_load_all(open(name))) for name in sys.argv[1:]]' .github/**/*.y*ml
+    python3 - .github/**/*.y*ml <<'END'
+import os, re, sys, yaml
+
+def scripts(*names):
+    text = "".join(open(name).read() for name in names)
+    return set(re.findall(r"\b(?:dev|scripts|contrib)/[\w./-]*\.sh\b", text))
+
+for name in sys.argv[1:]:
+    yaml.safe_load(open(name))
+absent = [name for name in scripts(*sys.argv[1:]) if not os.access(name, os.X_OK)]
+hidden = scripts(".ci/run", "dev/nightly.sh") - scripts(".github/workflows/tests.yml") - {"scripts/results.sh"}
+sys.exit(f"no such script: {absent}, not in tests.yml: {hidden}" if absent or hidden else 0)
+END
 }
 
 check_lines() {
@@ -63,6 +75,7 @@ check_lines() {
     long=$(git ls-files '*.sql' '*.pl' '*.pm' '*.spec' '*.py' '*.sh' | while read -r file; do
         expand -t 4 "$file" | grep -nHE --label="$file" '.{121}'
     done)
+    long+=$(wc -l {src,contrib/advisor}/*.[ch] | awk '$1 > 500 && $2 != "total" { print $2 ": " $1 " lines" }')
     [ -z "$long" ] || { echo "$long"; return 1; }
 }
 

@@ -8,7 +8,7 @@
 # (dev/test-jit.sh runs the tests with JIT.) Fails if less than 95 % of the lines are executed, and lists the other
 # lines.
 
-. "$(dirname "$0")/results.sh"
+. "$(dirname "$0")/../scripts/results.sh"
 
 idgen_no_options "$@"
 cd "$IDGEN_SOURCE" || exit

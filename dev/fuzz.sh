@@ -9,7 +9,7 @@
 # dev/fuzz/seeds/TARGET, one per line, with the escapes of printf. A failing input is kept. Add it to the seeds to run
 # it again. PG_CONFIG=/path/to/pg_config selects the headers and libpgcommon.
 
-. "$(dirname "$0")/results.sh"
+. "$(dirname "$0")/../scripts/results.sh"
 
 seconds=10
 idgen_options 'seconds#' "$@"

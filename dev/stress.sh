@@ -8,7 +8,7 @@
 # superuser can. No value may occur twice or be less than an earlier one. stress/snowflake.py describes the faults.
 # --seed repeats the random choices, but not their interleaving.
 
-. "$(dirname "$0")/results.sh"
+. "$(dirname "$0")/../scripts/results.sh"
 
 seconds=60 seed=$((RANDOM + 1))
 idgen_options 'seconds# seed#' "$@"

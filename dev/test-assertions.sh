@@ -6,7 +6,7 @@
 #   dev/test-assertions.sh 18                   all tests, on PostgreSQL 18
 #   dev/test-assertions.sh 18 t/NAME.pl ...     only these TAP tests
 #
-# Builds PostgreSQL from Debian's source in its own Debian system (see debian.sh), with --enable-cassert (which implies
+# Builds PostgreSQL from its source in its own Debian system (see debian.sh), with --enable-cassert (which implies
 # CLOBBER_FREED_MEMORY) and RANDOMIZE_ALLOCATED_MEMORY, and runs scripts/test.sh on it. The TAP tests run with
 # wal_consistency_checking = all. After that, sql/catalogs.sql and isolation tests run with debug_discard_caches = 1, so
 # each lookup discards everything that is cached. Requires root.
@@ -16,28 +16,9 @@
 idgen_options '' "$@"
 major=15
 [[ ! ${arguments[0]:-} =~ ^1[0-9]$ ]] || { major=${arguments[0]}; arguments=("${arguments[@]:1}"); }
-release=$(debian_release "$major") || exit
-prefix=/opt/postgresql-assertions
-
-# Build the server in the Debian system, if it has not been built before.
-build_server='set -e
-[ ! -e "$1/complete" ] || exit 0
-echo "deb-src $4 $3 main" >/etc/apt/sources.list.d/source.list
-apt-get -q update
-apt-get -q install -y --no-install-recommends \
-    dpkg-dev bison flex pkg-config libicu-dev zlib1g-dev libssl-dev faketime pgbouncer
-rm -rf /var/tmp/postgresql && mkdir /var/tmp/postgresql && cd /var/tmp/postgresql
-apt-get -q source "postgresql-$2"
-cd "postgresql-$2"-*/
-./configure --prefix="$1" --enable-cassert --enable-tap-tests --without-readline \
-    --with-icu --with-openssl CFLAGS=-O1 CPPFLAGS=-DRANDOMIZE_ALLOCATED_MEMORY >/dev/null
-make -s -j2 world-bin && make -s install-world-bin
-touch "$1/complete"
-rm -rf /var/tmp/postgresql'
-
 # With debug_discard_caches = 1, CREATE EXTENSION would take many minutes, and so would tests that make thousands of
 # calls.
-test_without_caches='. dev/results.sh
+test_without_caches='. scripts/results.sh
 REGRESS="catalogs"
 ISOLATION="create_once_reindex check_recent_id"
 idgen_build && idgen_start autovacuum=off && as_server_user createdb contrib_regression &&
@@ -50,14 +31,11 @@ done
 end_of_results'
 
 debian_make "$major-$(dpkg --print-architecture)"
-log=$DEBIAN_ROOT.assertions.log
-idgen_say "Building PostgreSQL with assertions; the log is $log"
-debian_run bash -c "$build_server" bash "$prefix" "$major" "$release" "$(debian_mirror)" >"$log" 2>&1 ||
-    idgen_die "the server could not be built, see $log"
+debian_build_assertions "$major"
 debian_copy_sources
 echo "wal_consistency_checking = all" >"$DEBIAN_ROOT/var/tmp/server.conf"
 
-in_debian=(debian_run env -C /idgen PG_CONFIG="$prefix/bin/pg_config")
+in_debian=(debian_run env -C /idgen PG_CONFIG="$PG_CONFIG")
 run_script "${in_debian[@]}" TEMP_CONFIG=/var/tmp/server.conf scripts/test.sh "${arguments[@]}"
 [ ${#arguments[@]} -gt 0 ] || run_script "${in_debian[@]}" bash -c "$test_without_caches" dev/test-assertions.sh
 end_of_scripts

@@ -5,7 +5,7 @@
 # Installs the version of LLVM that the server was built with. Debian's PostgreSQL 15 reports it in pg_config
 # --configure.
 
-. "$(dirname "$0")/results.sh"
+. "$(dirname "$0")/../scripts/results.sh"
 
 idgen_no_options "$@"
 idgen_install_packages tests

@@ -9,7 +9,7 @@
 #
 # Each report is a failure. Takes three minutes.
 
-. "$(dirname "$0")/results.sh"
+. "$(dirname "$0")/../scripts/results.sh"
 
 sanitizer=('-fsanitize=undefined,float-cast-overflow,float-divide-by-zero' -fsanitize-recover=undefined -fno-wrapv)
 
@@ -45,7 +45,7 @@ if [ ${#arguments[@]} -eq 0 ]; then
         t/0{11_ticker_clock,30_crash}.pl contrib/advisor/t/004_damaged_pages.pl)
 fi
 idgen_stop
-run "TAP tests" tap "${idgen_prove[@]}" --jobs 2 --verbose "${arguments[@]}"
+run "TAP tests" tap "${idgen_prove[@]}" --jobs 2 --timer "${arguments[@]}"
 
 idgen_say "Reports"
 ! find "$IDGEN_WORK" -name '*.log' -type f -exec grep -a -h 'runtime error:' {} + | grep -a -v 'probe\.c'

@@ -29,7 +29,9 @@ SELECT left(idgen.keyed_comb('orders')::text, 8) AS orders,
 TRUNCATE orders;
 SELECT gen_random_uuid() AS namespace \gset
 CREATE TABLE request AS
-SELECT row_number() OVER ()::int AS line, note, idgen.uuid_v5(:'namespace', command::text)::text AS command_id,
+SELECT row_number() OVER ()::int AS line, note,
+       idgen.named_uuid_v7(now() - CASE note WHEN 'retried a week later' THEN interval '7 days' ELSE '0' END,
+                           :'namespace', command::text)::text AS command_id,
        idgen.short_comb(clock => now() + off_by)::text AS order_id, NULL AS batch_clock,
        json_build_object('customer', customer, 'amount', amount)::text AS request, expected
 FROM (VALUES
@@ -48,17 +50,19 @@ FROM (VALUES
     ('request is no JSON',              9, '0',           'Max',  2.00, 'refused'),
     ('from a batch of yesterday',      10, '-1 day',      'Joe', 30.00, 'created'),
     ('from a batch of yesterday',      11, '-1 day',      'Kim', 40.00, 'created'),
-    ('same batch but without its time', 12, '-1 day',     'Lou', 50.00, 'refused')
+    ('same batch but without its time', 12, '-1 day',     'Lou', 50.00, 'refused'),
+    ('retried a week later',           13, '0',           'Ned',  8.50, 'refused')
 ) AS sent (note, command, off_by, customer, amount, expected);
 UPDATE request SET order_id = left(order_id, 35) || CASE line WHEN 6 THEN 'O' ELSE '' END WHERE line IN (5, 6);
 UPDATE request SET order_id = (SELECT order_id FROM request WHERE line = 3) WHERE line = 11;
 UPDATE request SET request = 'one pizza, please' WHERE line = 12;
 UPDATE request SET batch_clock = now() - interval '1 day' WHERE line IN (13, 14);
-SELECT line, note, left(command_id, 8) AS command, left(order_id, 8) AS "order", request FROM request ORDER BY line;
+SELECT line, note, right(command_id, 8) AS command, left(order_id, 8) AS "order", request FROM request ORDER BY line;
 
 \echo 'One function handles a request. It checks that the order id is a UUID whose time is near the'
-\echo 'current time, or that of the batch. Then create_once() returns whether the command is new; only a'
-\echo 'new command creates an order. If a step fails, the block with EXCEPTION rolls back all of them.\n'
+\echo 'current time, or that of the batch, and that the command id, a version 7 UUID, is at most a day old.'
+\echo 'Then create_once() returns whether the command is new; only a new command creates an order. If a'
+\echo 'step fails, the block with EXCEPTION rolls back all of them.\n'
 \set ECHO queries
 
 CREATE TABLE answer (line int PRIMARY KEY, outcome text NOT NULL, order_id uuid, reason text);
@@ -71,7 +75,9 @@ BEGIN
     ELSIF NOT idgen.is_recent_short_comb(r.order_id::uuid, clock => r.batch_clock::timestamptz) THEN
         RETURN (r.line, 'refused', NULL, 'order id has a wrong time')::answer;
     END IF;
-    was := idgen.create_once(r.command_id::uuid, r.order_id::uuid, 'create order', r.request::jsonb);
+    was := idgen.create_once(
+        idgen.check_recent_uuid_v7(r.command_id::uuid, past_tolerance => '1 day', future_tolerance => '10 minutes'),
+        r.order_id::uuid, 'create order', r.request::jsonb);
     IF was.created THEN
         INSERT INTO orders
         SELECT was.entity_id, o.customer, o.amount
@@ -88,7 +94,7 @@ SELECT line, note, outcome, reason
 FROM request JOIN answer AS a USING (line) ORDER BY line;
 
 \echo 'Line 8 was a retry with another id: it got the id of the first order, and no second order was'
-\echo 'created. All 15 outcomes must be as expected, and each of the six commands must have its order:\n'
+\echo 'created. All 16 outcomes must be as expected, and each of the six commands must have its order:\n'
 
 \set ECHO none
 CREATE VIEW account AS
@@ -98,7 +104,7 @@ SELECT (SELECT count(*) FROM request JOIN answer AS a USING (line) WHERE a.outco
        (SELECT count(*) FROM idgen.creation_identifiers) AS commands,
        (SELECT count(*) FROM idgen.creation_identifiers JOIN orders ON id = entity_id) AS with_order;
 TABLE account;
-DO $$ BEGIN ASSERT (SELECT ROW(a.*) = ROW(15, 1, 6, 6, 6) FROM account AS a), 'not everything is as expected'; END $$;
+DO $$ BEGIN ASSERT (SELECT ROW(a.*) = ROW(16, 1, 6, 6, 6) FROM account AS a), 'not everything is as expected'; END $$;
 
 \echo '\n== 3. A table in use\n'
 \echo 'A table of 500,000 random UUIDs gets another default, which rewrites nothing. The function measures the'

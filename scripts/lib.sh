@@ -90,9 +90,21 @@ idgen_find_pg_config() {
 # Print the major version of PG_CONFIG.
 idgen_major() { "$PG_CONFIG" --version | sed -E 's/^[^0-9]*([0-9]+).*/\1/'; }
 
+# Run a command of apt. While another apt holds a lock, wait for up to ten minutes. (DPkg::Lock::Timeout does not apply
+# to the lock of the package lists.)
+idgen_run_apt() {
+    local said waiting='' end=$((SECONDS + 600))
+    while ! said=$("$@" 2>&1 >/dev/null); do
+        [[ $said =~ 'Could not get lock' && $SECONDS -lt $end ]] || { printf '%s\n' "$said" >&2; return 1; }
+        [ -n "$waiting" ] || echo 'Waiting for another apt to finish, for up to ten minutes'
+        waiting=1
+        sleep 1
+    done
+}
+
 # Install packages. Print their names, and ask for confirmation if the script runs in a terminal.
 idgen_apt_install() {
-    local answer apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq)
+    local answer apt=(env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -qq)
     command -v apt-get >/dev/null || idgen_die "please install: $*"
     if [ "$(id -u)" -ne 0 ]; then
         command -v sudo >/dev/null || idgen_die "as root, please run: apt-get install $*"
@@ -103,8 +115,8 @@ idgen_apt_install() {
         read -r -p 'Continue? [Y/n] ' answer
         [[ $answer =~ ^([yY].*)?$ ]] || exit 1
     fi
-    "${apt[@]}" update >/dev/null
-    "${apt[@]}" install -y --no-install-recommends "$@" >/dev/null || idgen_die "apt-get could not install: $*"
+    idgen_run_apt "${apt[@]}" update
+    idgen_run_apt "${apt[@]}" install -y --no-install-recommends "$@" || idgen_die "apt-get could not install: $*"
 }
 
 # Install the packages of missing commands. Each argument is COMMAND or "COMMAND:PACKAGE ...".
@@ -223,7 +235,7 @@ idgen_build() {
         PGCTLTIMEOUT="${PG_TEST_TIMEOUT_DEFAULT:-180}" PG_CONFIG="$PG_CONFIG" IDGEN_BUILT=1
         PG_REGRESS="$libraries/regress/pg_regress"
         TESTDIR="$IDGEN_BUILD" TESTDATADIR="$IDGEN_BUILD/tmp_check" TESTLOGDIR="$IDGEN_BUILD/tmp_check/log"
-        prove -I "$libraries/perl" -I t/lib)
+        PERL_TEST_HARNESS_DUMP_TAP="$IDGEN_WORK/tap" prove -I "$libraries/perl" -I t/lib)
 }
 
 # Print the lines of a configuration file for SETTING=VALUE ...

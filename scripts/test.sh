@@ -7,9 +7,10 @@
 #   scripts/test.sh t/NAME.pl ...                only these TAP tests
 #   scripts/test.sh --regress [t/NAME.pl ...]    the regression and isolation tests, and these TAP tests
 #
-# Installs missing packages, and builds with warnings as errors. PG_CONFIG=/path/to/pg_config selects the server.
+# Installs missing packages, and builds with warnings as errors and with assertions, which the server need not have.
+# PG_CONFIG=/path/to/pg_config selects the server.
 
-. "$(dirname "$0")/../dev/results.sh"
+. "$(dirname "$0")/results.sh"
 
 idgen_options 'regress?' "$@"
 cd "$IDGEN_SOURCE" || exit
@@ -30,8 +31,8 @@ done
 [ -z "${regress:-}" ] || folders=(. contrib/*)
 
 idgen_install_packages tests
-idgen_say "Building for $("$PG_CONFIG" --version), warnings as errors"
-idgen_build COPT="$(idgen_warnings)"
+idgen_say "Building for $("$PG_CONFIG" --version), with warnings as errors and with assertions"
+idgen_build COPT="$(idgen_warnings) -DUSE_ASSERT_CHECKING"
 result $? "idgen builds" || { end_of_results; exit; }
 
 if [ ${#folders[@]} -gt 0 ]; then
@@ -48,6 +49,6 @@ if [ ${#folders[@]} -gt 0 ]; then
     idgen_stop
 fi
 
-[ ${#tests[@]} -eq 0 ] || run "TAP tests" tap "${idgen_prove[@]}" --jobs 2 --verbose --timer "${tests[@]}"
+[ ${#tests[@]} -eq 0 ] || run "TAP tests" tap "${idgen_prove[@]}" --jobs 2 --timer "${tests[@]}"
 
 end_of_results

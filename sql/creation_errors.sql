@@ -89,3 +89,29 @@ INSERT INTO idgen.creation_identifiers (command_id, command_name) VALUES ('c0000
 SELECT * FROM failure('');
 ROLLBACK;
 DROP FUNCTION failure;
+
+-- a session keeps one plan for each statement, even if planning fails, or a rule removes the statement for a time
+BEGIN;
+CREATE FUNCTION kept_plans() RETURNS bigint LANGUAGE sql AS $$
+SELECT count(*) FROM pg_backend_memory_contexts WHERE name LIKE 'CachedPlanSource%' $$;
+CREATE FUNCTION use_plans() RETURNS bool LANGUAGE plpgsql AS $$
+DECLARE
+    id uuid = 'c0000000-0000-4000-8000-00000000000a';
+    forgotten bool;
+BEGIN
+    PERFORM idgen.create_once_bigint(id, 1, 'order');
+    ALTER TABLE idgen.creation_identifiers RENAME command_name TO renamed;
+    BEGIN
+        PERFORM idgen.create_once_bigint(id, 1, 'order');
+    EXCEPTION WHEN undefined_column THEN
+        ALTER TABLE idgen.creation_identifiers RENAME renamed TO command_name;
+    END;
+    CREATE RULE no_delete AS ON DELETE TO idgen.creation_identifiers DO INSTEAD NOTHING;
+    forgotten := idgen.forget_creation(id);
+    DROP RULE no_delete ON idgen.creation_identifiers;
+    RETURN NOT forgotten AND idgen.forget_creation(id);
+END $$;
+SELECT use_plans(), kept_plans() > 0;
+SELECT kept_plans() AS kept \gset
+SELECT bool_and(use_plans()), kept_plans() - :kept FROM generate_series(1, 10);
+ROLLBACK;

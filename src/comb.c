@@ -93,6 +93,7 @@ random_high(uint64 prefix_value, int prefix_bits)
 {
 	int			random_bits = UUID_HIGH_BITS - prefix_bits;
 
+	Assert(prefix_value >> prefix_bits == 0);
 	return prefix_value << random_bits | entropy_bits(random_bits);
 }
 
@@ -155,6 +156,7 @@ take_tag(const ShortPrefix *prefix, int32 run_length, uint64 prefix_value, uint3
 		run->transaction = transaction;
 		run->left = adaptive ? ADAPTIVE_RUN_LENGTH : run_length;
 	}
+	Assert(run->left > 0);
 	run->left--;
 	*tag = run->tag;
 	return true;

@@ -26,7 +26,6 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/syscache.h"
 
 #include "arguments.h"
@@ -404,27 +403,6 @@ create_or_replay(Datum command_id, Creation *creation)
 			 errhint("A row-level security policy on table \"idgen.creation_identifiers\" may hide the row, or a trigger suppress it.")));
 }
 
-/* Return the descriptor of the result tuple, cached for the session. */
-static TupleDesc
-result_columns(FunctionCallInfo fcinfo, EntityKind kind)
-{
-	static TupleDesc kept[ENTITY_KINDS];
-
-	if (kept[kind] == NULL)
-	{
-		TupleDesc	columns;
-		MemoryContext caller;
-
-		if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
-			elog(ERROR, "return type must be a row type");
-
-		caller = MemoryContextSwitchTo(TopMemoryContext);
-		kept[kind] = BlessTupleDesc(CreateTupleDescCopy(columns));
-		MemoryContextSwitchTo(caller);
-	}
-	return kept[kind];
-}
-
 /* Return create_once_text()'s "proposed_id", after checking its length. */
 static Datum
 entity_text_argument(FunctionCallInfo fcinfo, int argno)
@@ -461,7 +439,9 @@ create_once(FunctionCallInfo fcinfo, EntityKind kind)
 	if (creation.has_request)
 		creation.request_hash = request_hash(PG_GETARG_JSONB_P(3));
 
-	columns = result_columns(fcinfo, kind);
+	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	columns = BlessTupleDesc(columns);
 
 	SPI_connect();
 	created = create_or_replay(PG_GETARG_DATUM(0), &creation);

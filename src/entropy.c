@@ -53,6 +53,7 @@ entropy_uint64(void)
 	}
 
 	/* volatile, so that compilers do not remove the erasure as a dead store */
+	Assert(pool_next >= 0 && pool_next < POOL_SIZE);
 	element = &pool[pool_next++];
 	result = *element;
 	*element = 0;

@@ -12,6 +12,7 @@ extern uint64 entropy_uint64(void);
 static inline uint64
 entropy_bits(int bits)
 {
+	Assert(bits >= 1 && bits <= 64);
 	return entropy_uint64() >> (64 - bits);
 }
 

@@ -66,6 +66,7 @@ max_of_bits(int bits)
 static inline int64
 int_id_pack(const IntIdLayout *layout, int64 tick, int64 node, int64 counter)
 {
+	Assert(node >> layout->node_bits == 0 && counter >> layout->ticker.counter_bits == 0);
 	return ((tick & max_of_bits(layout->tick_bits)) << layout->node_bits | node)
 		<< layout->ticker.counter_bits | counter;
 }
@@ -173,11 +174,17 @@ next_int_id(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 {
 	int64		epoch = epoch_argument(fcinfo, 0, layout);
 	int			node = require_node(layout);
-	uint64		value = ticker_next(&layout->ticker);
+	int64		id;
 
-	PG_RETURN_INT64(int_id_pack(layout,
-								tick_since(layout, ticker_tick(&layout->ticker, value), epoch),
-								node, ticker_counter(&layout->ticker, value)));
+	/* 0 is not a valid identifier: node 0 in the tick of the epoch begins with 1 */
+	do
+	{
+		uint64		value = ticker_next(&layout->ticker);
+
+		id = int_id_pack(layout, tick_since(layout, ticker_tick(&layout->ticker, value), epoch),
+						 node, ticker_counter(&layout->ticker, value));
+	} while (unlikely(id == 0));
+	PG_RETURN_INT64(id);
 }
 
 /* Return the start of the identifier's tick, given the epoch in argument 1. */

@@ -9,41 +9,35 @@
 
 #include "kept_statement.h"
 
-/*
- * Has a DO INSTEAD NOTHING rule removed the statement?  The empty plan depends
- * on no table, so dropping the rule does not invalidate it.
- */
-static bool
-is_rewritten_away(SPIPlanPtr plan)
-{
-	CachedPlanSource *source = linitial(SPI_plan_get_plan_sources(plan));
-
-	return source->query_list == NIL;
-}
-
 /* Run a statement, and return the number of rows returned or changed. */
 uint64
 run_statement(KeptStatement *statement, Datum *values, const char *nulls)
 {
-	SPIPlanPtr	plan = statement->plan;
+	CachedPlanSource *source;
 	int			result;
 
-	/* do not free the plan: it may be running, with this call in a trigger */
-	if (plan != NULL && is_rewritten_away(plan))
-		plan = statement->plan = NULL;
-
-	if (plan == NULL)
+	if (statement->plan == NULL)
 	{
-		plan = SPI_prepare_cursor(statement->text, statement->nargs,
-								  statement->argtypes, statement->options);
+		SPIPlanPtr	plan = SPI_prepare_cursor(statement->text, statement->nargs,
+											  statement->argtypes, statement->options);
+
 		if (plan == NULL)
 			elog(ERROR, "could not prepare \"%s\": %s", statement->text,
 				 SPI_result_code_string(SPI_result));
-		if (!is_rewritten_away(plan) && SPI_keepplan(plan) == 0)
-			statement->plan = plan;
+		(void) SPI_keepplan(plan);
+		statement->plan = plan;
 	}
 
-	result = SPI_execute_plan(plan, values, nulls, false, 0);
+	/*
+	 * If a DO INSTEAD NOTHING rule has removed the statement, its plan depends
+	 * on no table.  Dropping the rule does not invalidate it, so do that here.
+	 * Never free a plan: it may be running, with this call in a trigger.
+	 */
+	source = linitial(SPI_plan_get_plan_sources(statement->plan));
+	if (source->query_list == NIL)
+		source->is_valid = false;
+
+	result = SPI_execute_plan(statement->plan, values, nulls, false, 0);
 	if (result < 0)
 		elog(ERROR, "could not run \"%s\": %s", statement->text,
 			 SPI_result_code_string(result));

@@ -152,6 +152,7 @@ read_key_file(const char *path, size_t *size)
 static NamedKey *
 find_key(const char *name, int length)
 {
+	Assert(length >= 0 && length <= MAX_KEY_NAME_BYTES);
 	for (NamedKey *key = keys; key != NULL; key = key->next)
 	{
 		if (strncmp(key->name, name, length) == 0 && key->name[length] == '\0')

@@ -33,6 +33,7 @@
 /* The name contains the version of the segment's layout. */
 #define SEGMENT_NAME		"idgen keyed, layout 3"
 #define SECRET_BYTES		SEGMENT_RANDOM_BYTES
+StaticAssertDecl(SECRET_BYTES == 16, "another size requires another SEGMENT_NAME");
 
 #define PERIOD_BITS			24
 #define PART_BITS			8
@@ -219,6 +220,7 @@ hashed_part(KeyedArea *area, HashedPeriod *period, int64 number)
 {
 	int			part = number - period->number * PARTS_OF_PERIOD;
 
+	Assert(part >= 0 && part < PARTS_OF_PERIOD);
 	if (!(period->known & 1 << part))
 	{
 		period->parts[part] = hash_bits(area, 2, number, PART_BITS);
@@ -251,6 +253,7 @@ keyed_area_move_to(KeyedArea *area, int64 unix_ms)
 	present->prefix = (uint64) period->bits << PART_BITS | hashed_part(area, period, number);
 	present->begin_ms = begin_of_part(area, number);
 	present->end_ms = begin_of_part(area, number + 1);
+	Assert(unix_ms >= present->begin_ms && unix_ms < present->end_ms);
 	return true;
 }
 

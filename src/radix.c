@@ -59,6 +59,7 @@ encode_limbs(uint32 *limbs, const char *alphabet, int width, char *digits,
 			digits[--width] = alphabet[chunk % base];
 			chunk /= base;
 		}
+		Assert(width > 0 || chunk == 0);
 	}
 }
 

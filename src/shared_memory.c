@@ -15,9 +15,14 @@
  *   first call of any function in a session tries to create or attach all
  *   segments.
  *
- * Loading the library never fails for lack of memory.  Only the functions that
- * need a segment raise an error (53200, or 53000 if the slots of dynamic
- * shared memory are used up).
+ * Loading the library never fails for lack of memory or a segment's size.  Only
+ * the functions that need a segment raise an error (53200; 53000 if the slots
+ * of dynamic shared memory are used up; 55000 for another size).
+ *
+ * A segment is initialized before the postmaster creates backends, or under an
+ * LWLock that each backend acquires to attach to it.  The lock is a memory
+ * barrier, so a backend that has the address can read the content that never
+ * changes (random keys, signature) without another one.
  */
 #include "postgres.h"
 
@@ -48,13 +53,11 @@ attach_in_main_memory(const SharedSegment *segment)
 	bool		found;
 	void	   *address;
 
-	entropy_fill(fresh_random, sizeof(fresh_random));
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
 	address = ShmemInitStruct(segment->name, segment->size, &found);
 	if (!found)
 		segment->init(address, fresh_random);
 	LWLockRelease(AddinShmemInitLock);
-	explicit_bzero(fresh_random, sizeof(fresh_random));
 	return address;
 }
 
@@ -74,19 +77,20 @@ make_segments(void)
 	if (previous_startup_hook != NULL)
 		previous_startup_hook();
 	for (int i = 0; i < segment_count; i++)
+	{
+		entropy_fill(fresh_random, sizeof(fresh_random));
 		segments[i]->address = attach_in_main_memory(segments[i]);
+	}
+	explicit_bzero(fresh_random, sizeof(fresh_random));
 }
 
 #if PG_VERSION_NUM >= 170000
 
 #if PG_VERSION_NUM >= 190000
 #define INIT_ARGS	void *address, void *arg pg_attribute_unused()
-#define get_named_segment(name, size, init, found) \
-	GetNamedDSMSegment(name, size, init, found, NULL)
+#define GetNamedDSMSegment(...) GetNamedDSMSegment(__VA_ARGS__, NULL)
 #else
 #define INIT_ARGS	void *address
-#define get_named_segment(name, size, init, found) \
-	GetNamedDSMSegment(name, size, init, found)
 #endif
 
 /* the segment for which init_new_segment() is called */
@@ -103,39 +107,29 @@ static void *
 attach(const SharedSegment *segment)
 {
 	bool		found;
-	void	   *address;
 
-	entropy_fill(fresh_random, sizeof(fresh_random));
 	new_segment = segment;
-	address = get_named_segment(segment->name, segment->size, init_new_segment, &found);
-	explicit_bzero(fresh_random, sizeof(fresh_random));
-	return address;
+	return GetNamedDSMSegment(segment->name, segment->size, init_new_segment, &found);
 }
 
-static inline void
-try_to_attach_all(void)
-{
-}
+#define try_to_attach_all() ((void) 0)
 
 #else
 
 #define attach(segment)		attach_in_main_memory(segment)
 
-/* Attach to the segments, or create them.  Running out of memory is not an error. */
+/* Attach to a segment, or create it.  Functions that need it raise the error again. */
 static void
-try_to_attach_all(void)
+try_to_attach(SharedSegment *segment)
 {
 	MemoryContext caller = CurrentMemoryContext;
 
 	PG_TRY();
 	{
-		for (int i = 0; i < segment_count; i++)
-			(void) shared_segment(segments[i]);
+		(void) shared_segment(segment);
 	}
 	PG_CATCH();
 	{
-		if (geterrcode() != ERRCODE_OUT_OF_MEMORY)
-			PG_RE_THROW();
 		MemoryContextSwitchTo(caller);
 		FlushErrorState();
 
@@ -152,14 +146,42 @@ try_to_attach_all(void)
 	}
 	PG_END_TRY();
 }
+
+static void
+try_to_attach_all(void)
+{
+	for (int i = 0; i < segment_count; i++)
+		try_to_attach(segments[i]);
+}
 #endif
 
-/* Return the address of a segment.  Running out of memory is an error. */
+/* Replace the server's error for a segment of another size, or that an earlier call failed to create. */
+static void
+replace_size_error(void *segment)
+{
+	if (geterrcode() == ERRCODE_INTERNAL_ERROR)
+	{
+		errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE);
+		errdetail("Shared memory segment \"%s\" was created by another build of the library, or could not be created.",
+				  ((SharedSegment *) segment)->name);
+		errhint("Restart the server.");
+	}
+}
+
+/* Return the address of a segment.  Raises an error if it is not available. */
 void *
 shared_segment(SharedSegment *segment)
 {
 	if (unlikely(segment->address == NULL))
+	{
+		ErrorContextCallback context = {error_context_stack, replace_size_error, segment};
+
+		entropy_fill(fresh_random, sizeof(fresh_random));
+		error_context_stack = &context;
 		segment->address = attach(segment);
+		error_context_stack = context.previous;
+		explicit_bzero(fresh_random, sizeof(fresh_random));
+	}
 	return segment->address;
 }
 

@@ -24,6 +24,12 @@
  *
  * For each ticker, a backend caches the value up to which it does not need to
  * read the sequence.  Any access to a catalog may reset the cached values.
+ *
+ * pg_atomic_read_u64() is no memory barrier.  It may return an old value, which
+ * is less than the newest one.  In ticker_next() and raise_ticker(),
+ * pg_atomic_compare_exchange_u64() is a full barrier, and fails for an old
+ * value.  next_second() relies on the lock on the sequence: it reads at least
+ * the value that the last holder of the lock read, whose mark is flushed.
  */
 #include "postgres.h"
 
@@ -49,7 +55,7 @@
 #define SysCacheIdentifier	int
 #endif
 
-/* The name contains the version of the layout of TickerSegment. */
+/* The name contains the version of TickerSegment, whose size is checked below. */
 #define SEGMENT_NAME		"idgen tickers, layout 2"
 #define DATABASES			64
 /* how far values may be ahead of the clock, and how much time is reserved at once (in seconds) */
@@ -67,6 +73,7 @@ typedef struct TickerSegment
 	uint64		signature;		/* of ticker 0; ticker i adds i */
 	pg_atomic_uint64 last[DATABASES * TICKERS]; /* the values returned last */
 } TickerSegment;
+StaticAssertDecl(sizeof(TickerSegment) == 2056, "another size requires another SEGMENT_NAME");
 
 static TickerSegment *tickers = NULL;
 
@@ -120,6 +127,7 @@ attach_segment(void)
 static inline int
 ticker_index(const TickerLayout *layout)
 {
+	Assert(layout->number < TICKERS && MS_PER_SECOND % layout->ms_per_tick == 0);
 	return (MyDatabaseId % DATABASES) * TICKERS + layout->number;
 }
 
@@ -189,6 +197,7 @@ value_after(const TickerLayout *layout, uint64 last, uint64 now)
 {
 	uint64		next = Max(last + 1, now);
 
+	Assert(next > last);
 	return ticker_counter(layout, next) < (uint64) layout->min_counter ? next + 1 : next;
 }
 
@@ -263,6 +272,7 @@ reserve_values(const TickerLayout *layout, Oid sequence)
 							Int64GetDatum(mark << SIGNATURE_BITS | signature));
 		XLogFlush(XactLastRecEnd);	/* before values reach the mark */
 	}
+	Assert(!is_half_used(mark, second));
 	return values_of_seconds(layout, mark - RESERVED / 2);
 }
 

@@ -61,7 +61,7 @@ uuid_set_half(pg_uuid_t *id, int half, uint64 value)
 static inline void
 uuid_pack(pg_uuid_t *id, int version, uint64 high, uint64 low)
 {
-	Assert(high <= UUID_HIGH_MAX && low <= UUID_LOW_MAX);
+	Assert(version >> 4 == 0 && high <= UUID_HIGH_MAX && low <= UUID_LOW_MAX);
 
 	uuid_set_half(id, 0,
 				  (high >> UUID_CUSTOM_B_BITS) << 16 |

@@ -100,6 +100,7 @@ prefix_is_in_window(const Rule *rule, const pg_uuid_t *id, const Window *window)
 	int64		first = short_prefix_period_number(prefix, window->first);
 	int64		last = short_prefix_period_number(prefix, window->last);
 
+	Assert((uint64) (last - first) < short_prefix_cycle(prefix) - 1);
 	return short_prefix_of_period(prefix, short_prefix_of_uuid(prefix, id) - first) <=
 		(uint64) (last - first);
 }
@@ -267,6 +268,7 @@ rule_window(const Rule *rule, TimestampTz clock)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE),
 				 errmsg("timestamp out of range")));
+	Assert(window.first <= window.last);
 	return window;
 }
 

@@ -140,7 +140,7 @@ sub log2 { return log($_[0]) / log(2) }
 my $minutes = 100 * 365.25 * 24 * 60;
 my %of = (
 	'`uuid_v4()`' => sub { my $n = shift; return [ $n, 1, 122 ] },
-	'`short_comb()`' => sub { my $n = shift; return [ $n, 1, 106 ], [ $n * $minutes / 65536, 65536, 106 ] },
+	'`short_comb()`' => sub { my $n = shift; return [ $n * $minutes / 65536, 65536, 106 ] },
 	'in runs of 4,096' => sub { my $n = shift; return [ 4096, $n * $minutes / 4096, 74 ] },
 	'`keyed_comb()`' => sub { my $n = shift; return [ 5 * $n, $minutes / 5, 90 ] },
 	'in runs of 8,192' => sub { my $n = shift; return [ 8192, $n * $minutes / 8192, 74 ] },

@@ -134,6 +134,49 @@ for my $seconds (-3600, 3, 3600)
 	cmp_ok($greatest->[0], '>', $id, 'which is exceeded');
 }
 
+# --- DDL, and a restart before the next call ------------------------------------
+# The functions are an hour ahead of the clock. According to docs/tickers.md, a call before the DDL and another one
+# before the server stops prevent repeated values. Without the latter, values repeat when the clock reaches them, unless
+# the mark is raised first.
+like(Page->new('tickers')->prose('The high-water mark'),
+	qr/call the function once before such DDL, and once after it, before the server stops/, 'the steps of the page');
+my $time = 1_800_000_000;
+for my $ddl ($anew, $restart)
+{
+	for my $how ('fast', 'immediate')
+	{
+		for my $second_call (1, 0)
+		{
+			$node->stop, $clock->stand_still_at($time), $clock->start($node);
+			ask(for_marks('ALTER SEQUENCE MARK RESTART'));
+			ask(for_marks("SELECT setval('MARK', " . ($time += 3600) . '::bigint << 28)'));
+			my $name = "$how stop, " . ($second_call ? 'called' : 'not called') . ' after ' . substr($ddl, 0, 14);
+			begin_scenario($name, my $before = take('postgres', 100));
+			ask("TRUNCATE orders; INSERT INTO orders VALUES ($greatest->[0])");
+			ask($ddl);
+			continues("$name: the second call", take('postgres')) if $second_call;
+			$node->stop($how), $clock->stand_still_at($time), $clock->start($node);
+			if ($second_call)
+			{
+				continues($name, take('postgres', 100));
+				next;
+			}
+			my $again = take('postgres', 100);
+			for my $function (0 .. $#functions)
+			{
+				my %is_known = map { number($functions[$function], (split /\|/)[$function]) => 1 } split /\n/, $before;
+				ok((grep { $is_known{ number($functions[$function], (split /\|/)[$function]) } } split /\n/, $again),
+					"$name: $functions[$function] repeats values");
+			}
+			ask($restart);
+			$node->stop($how), $clock->stand_still_at($time), $clock->start($node);
+			Page->new('tickers')->paste('Raising and correcting');
+			cmp_ok(ask('SELECT idgen.snowflake()'), '>', $greatest->[0], "$name: raising the mark prevents this");
+		}
+	}
+}
+$node->stop, $clock->run_ahead_by(0), $clock->start($node);
+
 # --- Dump and restore --------------------------------------------------------
 # The functions have been used in "staging" before it receives the data of "production". The role that owns both
 # databases copies the data.

@@ -19,15 +19,15 @@ my $node = start_server('cron',
 # There are more old commands than one call deletes, and five recent commands.
 ask(q{
 	INSERT INTO idgen.creation_identifiers (command_id, command_name, entity_number, created_at)
-		SELECT idgen.uuid_v7(), 'order', i, now() - interval '25 hours' FROM generate_series(1, 25000) i;
-	SELECT idgen.create_once_bigint(('c0000000-0000-4000-8000-00000000000' || i)::uuid, 25000 + i, 'order')
+		SELECT idgen.uuid_v7(), 'create order', i, now() - interval '73 hours' FROM generate_series(1, 25000) i;
+	SELECT idgen.create_once_bigint(('c0000000-0000-4000-8000-00000000000' || i)::uuid, 25000 + i, 'create order')
 		FROM generate_series(1, 5) i});
 
-# Create the job in docs/operations.md, and the same job for a role without the right to delete.
+# Create the job in docs/running.md, and the same job for a role without the right to delete.
 my %statements;
-($statements{janitor}) = map { s/'\* \* \* \* \*'/'$schedule'/r } Page->new('operations')->blocks('Purge');
+($statements{janitor}) = map { s/'\* \* \* \* \*'/'$schedule'/r } (Page->new('running')->blocks('Purge'))[1];
 $statements{guest} = $statements{janitor} =~ s/janitor/guest/gr =~ s/CREATE EXTENSION.*//r =~ s/, DELETE//r
-  =~ s/purge creations/no rights/r;
+  =~ s/purge orders/no rights/r;
 ask($statements{$_}) for 'janitor', 'guest';
 my %job = map { split /\|/ } split /\n/, ask('SELECT username, jobid FROM cron.job');
 
@@ -48,11 +48,11 @@ like(wait_for_run($job{guest}),
 is(ask(q{SET ROLE guest; SELECT cron.unschedule('no rights')}), 't', 'its job can be removed');
 like(wait_for_run($job{janitor}), qr/^postgres\|janitor\|succeeded\|/, 'the job of a role with rights succeeds');
 # pg_cron's launcher has a wait event of type Extension, but does not wait for the clock.
-my ($waiting) = grep { /wait_event_type/ } split /;/, (Page->new('operations')->blocks('Monitoring'))[1];
+my ($waiting) = grep { /wait_event_type/ } split /;/, (Page->new('running')->blocks('Monitoring'))[1];
 ok($node->poll_query_until('postgres',
 	q{SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Extension'}),
 	'the launcher of pg_cron waits');
-is(ask($waiting), '', '... and is none of the waiting sessions of docs/operations.md');
+is(ask($waiting), '', '... and is none of the waiting sessions of docs/running.md');
 is(ask(q{SELECT count(*), min(entity_number) FROM idgen.creation_identifiers}), '5|25001',
 	'one run purges all old commands and no recent ones');
 is(ask("SELECT count(*) FROM cron.job_run_details WHERE jobid = $job{janitor} AND status = 'failed'"), '0',

@@ -58,11 +58,11 @@ for my $time (1 .. 3)
 }
 is(join(' ', grep { $_ ne '53100' } sort keys %{ $load->errors }), '',
 	'all errors are 53100, and no session was lost');
-my ($message) = map { $_->[0] =~ /^53100, `(.*)`/ } Page->new('operations')->table('Troubleshooting')
+my ($message) = map { $_->[0] =~ /^53100, `(.*)`/ } Page->new('running')->table('Troubleshooting')
   or die 'not on the page';
 my $pattern = join '.*', map { quotemeta } split /…/, $message;
 like(slurp_file($node->logfile), qr/ERROR:  $pattern/,
-	'... of files that cannot grow, as docs/operations.md describes');
+	'... of files that cannot grow, as docs/running.md describes');
 is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'), $started, 'the server did not restart');
 
 # --- The WAL ----------------------------------------------------------------

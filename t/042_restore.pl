@@ -1,5 +1,5 @@
 # Verify that a dump is restored with all contents, rights, triggers, defaults and materialized views, regardless of the
-# names of roles and objects. All formats are tested, with restores by superusers and, as docs/operations.md describes,
+# names of roles and objects. All formats are tested, with restores by superusers and, as docs/backup.md describes,
 # by an installer that is not a superuser. If OLD_BINDIR is set (by dev/test-upgrade.sh), the dumps are made on an older
 # server.
 
@@ -243,10 +243,11 @@ for (map({ [ 'superuser', @$_ ] } @all), map({ [ 'installer', @$_ ] } @all), [ '
 }
 
 # --- Restores by an installer -------------------------------------------------------------------------
-# These restores use the commands in docs/operations.md, and may raise only the errors that the page names.
-my $page = Page->new('operations');
-my ($commands, $parallel) = $page->blocks('Backup and restore', 'sh');
-my ($harmless) = $page->prose('Backup and restore') =~ /errors (`.*?) are harmless/;
+# These restores use the commands in docs/backup.md, and may raise only the errors that the page names.
+my $page = Page->new('backup');
+my $section = 'If the installer is not a superuser';
+my ($commands) = map { s/^createdb.*\n//mr } $page->blocks($section, 'sh');
+my ($harmless) = $page->prose($section) =~ /errors (`.*?) are harmless/;
 my @harmless = $harmless =~ /`([a-z][^`]+?)(?: …)?`/g;
 is(@harmless, 3, 'the page names three harmless errors');
 my $not_harmless = join '', map { "(?!\Q$_\E)" } @harmless;
@@ -257,14 +258,14 @@ sub paste
 	local %ENV = (%ENV, INSTALLER => $who, SUPERUSER => $superuser, PGHOST => $node->host, PGPORT => $node->port);
 	$commands =~ s/-U installer/-U "\$INSTALLER"/g;
 	$commands =~ s/-U postgres/-U "\$SUPERUSER"/g;
-	$commands =~ s/-d shop/-d $database/g;
+	$commands =~ s/-d (?:by_installer|shop)/-d $database/g;
 	$commands =~ s/\bshop\.dump/installer.$file/g;
 	return messages('sh', '-c', "cd $backup && $commands");
 }
 
 # The commands of the page take these grants from the dump. If the dump is plain, or another role restores it, a
 # superuser repeats them.
-my ($query) = $page->section('Backup and restore') =~ /(SELECT oid::regprocedure.*?;)/s;
+my ($query) = $page->section($section) =~ /(SELECT oid::regprocedure.*?;)/s;
 is_deeply([ map { /^(?:idgen\.)?(\w+)/ } sort split /\n/, in_shop($query) ], [ sort @Functions::of_keys, 'object_id' ],
 	'the query of the page shows the functions with rights');
 append_to_file("$backup/of_superusers.sql", $of_superusers);
@@ -276,8 +277,7 @@ my %forms = (
 	plain => [ 'plain', $repeated =~ s/pg_restore -f -/cat/r ],
 	custom => [ 'custom', $commands ],
 	directory => [ 'directory', $commands ],
-	sections => [ 'custom', $commands =~ s/$restore/join '', map { $last =~ s!_restore!_restore $_!r } @sections/er ],
-	parallel => [ 'directory', $commands =~ s/$restore/$parallel/r ]);
+	sections => [ 'custom', $commands =~ s/$restore/join '', map { $last =~ s!_restore!_restore $_!r } @sections/er ]);
 for my $form (sort keys %forms)
 {
 	my ($format, $commands) = @{ $forms{$form} };
@@ -288,7 +288,7 @@ for my $form (sort keys %forms)
 }
 
 # A trigger that a superuser created is missing, and the page's second query finds it.
-my ($triggers) = $page->section('Backup and restore') =~ /(SELECT tgrelid::regclass.*?;)/s;
+my ($triggers) = $page->section($section) =~ /(SELECT tgrelid::regclass.*?;)/s;
 new_database($source, 'recipe', $role);
 is(as($installer, 'recipe', 'CREATE EXTENSION idgen; CREATE TABLE baskets (id uuid PRIMARY KEY)', $source), '',
 	'recipe: a table of the installer');
@@ -304,7 +304,7 @@ is(ask($triggers, 'recipe_restored'), '', '... without the trigger');
 
 # In a database that already uses idgen, a restore with the list on the page does not change the values of sequences. A
 # restore without the list sets them back.
-my ($list) = $page->section('Backup and restore') =~ /`(pg_restore -l [^`]+ >list)`/;
+my ($list) = $page->section('A part of a database') =~ /`(pg_restore -l [^`]+ >list)`/;
 my $counter = 'SELECT last_value FROM idgen.decimal_id_counter';
 my %counters = (kept => [ "$list; pg_restore -L list", 1000 ], set_back => [ 'pg_restore', in_shop($counter) ]);
 for my $database (sort keys %counters)

@@ -176,7 +176,8 @@ SKIP:
 # --- Parallel workers -------------------------------------------------------
 # If the leader has loaded the library, a worker loads it before taking over the leader's settings. Otherwise, the
 # worker takes over the settings first.
-for my $case ([ 'batch', 1, 'SELECT 1' ], [ 'batch', 1, $load ], [ 'caller', -1, 'SELECT 1' ], [ 'caller', -1, $load ])
+for my $case ([ 'batch', settings_reach_workers() ? 1 : -1, 'SELECT 1' ], [ 'batch', 1, $load ],
+	[ 'caller', -1, 'SELECT 1' ], [ 'caller', -1, $load ])
 {
 	my ($role, $expected, $first) = @$case;
 	my $client = session(user => $role, options => '-c idgen.node_id=1');

@@ -1,6 +1,6 @@
 # Verify the exported symbols of the libraries. The server loads libraries with RTLD_GLOBAL, so each exported name can
 # clash with a name in another library. Only SQL functions and symbols that the server looks up are exported. The name
-# of each SQL function is written out in the source, so that ctags and grep find it.
+# of each SQL function is written out in the source, so that ctags and grep find it. All files have the same version.
 
 use Functions;
 use Server;
@@ -36,7 +36,25 @@ for my $extension (sort keys %looked_up)
 		"$extension: a library built with a newer minor release works on an older one");
 }
 
-# The library's version is the version in META.json, which begins with the extension's version.
+# The version is that in META.json. All other files must contain the same version, or its first two numbers.
+my ($version) = slurp_file('META.json') =~ /"version": "(.*?)"/ or die 'no version';
+my ($short) = $version =~ /^(\d+\.\d+)\.\d+$/ or die "not a version: $version";
+for (
+	[ 'META.json', qr/"idgen": \{[^}]*"version": "(.*?)"/ ], [ 'src/idgen.c', qr/\.version = "(.*?)"/ ],
+	[ 'CHANGELOG.md', qr/^## (\d\S*)/m ], [ 'debian/changelog', qr/\A\S+ \((\S+)-\d+\)/ ],
+	[ 'dev/packaging/rpm/idgen.spec', qr/^Version: +(\S+)$/m ],
+	[ 'dev/packaging/rpm/idgen.spec', qr/^%changelog\n\* .* - (\S+)-\d+$/m ],
+	[ 'dev/packaging/README.md', qr/idgen-(\d\S*)\.zip/ ],
+	[ 'dev/packaging/cloudnativepg/Dockerfile', qr/idgen:(\d[\d.]*)-/ ], [ 'idgen.control', qr/^default_version = '(.*)'$/m ],
+	[ 'sql/interface.sql', qr/^CREATE EXTENSION idgen VERSION '(.*)'/m ])
+{
+	my ($file, $pattern) = @$_;
+	is((slurp_file($file) =~ $pattern)[0], $file =~ /control|sql/ ? $short : $version, "$file has the version");
+}
+my ($of_advisor) = slurp_file('contrib/advisor/idgen_advisor.control') =~ /^default_version = '(.*)'$/m;
+like(slurp_file('contrib/advisor/index_report.c'), qr/\.version = "\Q$of_advisor\E\.\d+"/, 'the advisor has its own');
+
+# The library's version begins with the extension's version.
 SKIP:
 {
 	skip 'PostgreSQL 18 shows versions of libraries', 2 if ask('SHOW server_version_num') < 180000;
@@ -45,7 +63,7 @@ SKIP:
 		WHERE starts_with(version, extversion || '.')}));
 	is(join(' ', sort keys %loaded), join(' ', sort keys %looked_up),
 		'the server shows names and versions of the libraries');
-	is($loaded{idgen}, (slurp_file('META.json') =~ /"version": "(.*?)"/)[0], '... that of the archive');
+	is($loaded{idgen}, $version, '... that of the archive');
 }
 
 done_testing();

@@ -4,6 +4,7 @@
 # tests tickers on standbys and under load.)
 
 use Functions;
+use Page;
 use PostgreSQL::Test::Cluster;
 use Server;
 use Tickers;
@@ -50,6 +51,29 @@ is($standby->safe_psql('postgres', $_), ask($_), 'same result on the standby: ' 
 is( $standby->safe_psql('postgres', 'SELECT ' . join(', ', map { "count(DISTINCT $_)" } @Functions::independent)
   . ' FROM generate_series(1, 1000)'),
 	join('|', (1000) x @Functions::independent), 'generators that need no ticker work on the standby');
+
+# A reader of the event feed in docs/recipes.md, which reads on the standby, misses no event of a transaction that is
+# committed late.
+{
+	my $feed = 'An event feed that loses nothing';
+	my $recipe = Page->new('recipes');
+	my $insert = q{INSERT INTO events (body) VALUES ('{}')};
+	$recipe->paste($feed);
+	my $late = session();
+	$late->ask("BEGIN; $insert");
+	ask($insert);
+	$primary->wait_for_catchup($standby);
+	my $read = $recipe->prepared($feed) . ' EXECUTE next_events(0, 0)';
+	my $ids = sub { return join ' ', map { (split /\|/)[1] } split /\n/, $standby->safe_psql('postgres', $read) };
+	is($standby->safe_psql('postgres', 'SELECT string_agg(id::text, $$ $$ ORDER BY id) FROM events'), '1 3',
+		'the standby has an event that was committed before an earlier one');
+	is($ids->(), '1', '... and the feed does not show it yet');
+	$late->ask('COMMIT');
+	ask('SELECT pg_current_xact_id()');		# WAL after the COMMIT
+	$primary->wait_for_catchup($standby);
+	is($ids->(), '1 2 3', '... but both, after the earlier one is committed');
+	$late->quit;
+}
 
 my $lagging = session(node => $standby);
 is($lagging->ask("SELECT idgen.$_"), '25006', "$_ is rejected on the standby") for

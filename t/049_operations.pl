@@ -1,15 +1,15 @@
-# Verify the administrator's tasks in docs/operations.md and docs/security.md, with the statements on these pages:
-# restores of parts of a database, a new installer, what an installer can do, purges (including a purge while the clock
-# is ahead), and a crash without synchronous_commit. (t/042_restore.pl tests whole dumps, and t/005_text_ids.pl tests
-# the prefixes in dumps.)
+# Verify the administrator's tasks in docs/backup.md, docs/running.md, docs/upgrade.md and docs/security.md, with the
+# statements on these pages: restores of parts of a database, a new installer, what an installer can do, purges
+# (including a purge while the clock is ahead), and a crash without synchronous_commit. (t/042_restore.pl tests whole
+# dumps, t/005_text_ids.pl the prefixes in dumps, and t/057_pasted_pages.pl pastes whole pages.)
 
 use FakeClock;
 use InUse;
 use Page;
 use Server;
 
-my $page = Page->new('operations');
-my $backup = $page->section('Backup and restore');
+my ($running, $upgrade) = map { Page->new($_) } 'running', 'upgrade';
+my $backup = slurp_file('docs/backup.md');
 my $node = init_server('operations', undef, allows_streaming => 1);
 my $clock = FakeClock->new('operations') if FakeClock::is_installed();
 $clock ? $clock->start($node) : $node->start;
@@ -130,27 +130,10 @@ like(restore('target', '--data-only', '--disable-triggers'), qr/"creation_identi
 	'... unless one of them exists');
 is(ask('SELECT entity_number FROM idgen.creation_identifiers', 'target'), '7', '... and then none is restored');
 
-# --- CASCADE by mistake ----------------------------------------------------------------
-my ($remedy) = grep { $_->[1] =~ /CASCADE/ } $page->table('Troubleshooting');
-ask(q{SELECT FROM idgen.create_id_domain('app.account_id', 'acct')}, 'parts');
-my $recorded = 'SELECT entity_number, created_at FROM idgen.creation_identifiers ORDER BY 1; '
-  . 'SELECT prefix, domain FROM idgen.id_prefixes';
-my ($before, $ordered) = map { ask($_, 'parts') } $recorded, 'SELECT idgen.uuid_v7_ordered()';
-dump_of('parts');
-ask('DROP EXTENSION idgen CASCADE', 'parts');
-like(errors('SELECT idgen.uuid_v4()', database => 'parts'), qr/ERROR:  3F000: schema "idgen" does not exist$/m,
-	'after DROP EXTENSION … CASCADE');
-is($remedy->[0], '3F000, `schema "idgen" does not exist`', '... the page has the message');
-my ($create, $options_of_restore) = $remedy->[2] =~ /`(CREATE EXTENSION)`.*?`pg_restore (.*?)`/;
-ask("$create idgen", 'parts');
-is(restore('parts', split / /, $options_of_restore), '', '... and its remedy restores');
-is(ask($recorded, 'parts'), $before, '... commands and prefixes');
-cmp_ok(ask('SELECT idgen.uuid_v7_ordered()', 'parts'), 'gt', $ordered, '... and marks');
-
 # --- The node number of a copied database ------------------------------------------------
 ask('LOAD $$idgen$$; ALTER DATABASE parts SET idgen.node_id = 7; ALTER SYSTEM SET idgen.launch_id = 8');
 my $node_id = qr/ALTER DATABASE parts SET "?idgen\.node_id"? TO '7'/;
-my @programs = $page->prose('Settings') =~ /`(pg_dump\S*(?: --create)?)`/g;
+my @programs = Page->new('install')->prose('Settings') =~ /`(pg_dump\S*(?: --create)?)`/g;
 is(join(', ', @programs), 'pg_dump --create, pg_dumpall', 'the page names the programs that copy a number');
 $node->command_like([ split(/ /, $_), '--dbname', $node->connstr('parts') ], $node_id,
 	"$_ contains the number of a database")
@@ -192,8 +175,8 @@ ask("ALTER DEFAULT PRIVILEGES GRANT ALL ON $_ TO app", 'masked') for qw(TABLES S
 is(as('installer', 'masked', "CREATE EXTENSION idgen; $grants"), '', 'the installer grants');
 ask('GRANT EXECUTE ON FUNCTION idgen.permute TO app, installer', 'masked');
 is(as('app', 'masked', $may), 't|t', 'the application may call the functions');
-my ($replace) = $page->blocks('Replacing the installer');
-my ($drop_role) = $page->section('Replacing the installer') =~ /`(DROP ROLE installer)`/;
+my ($replace) = $upgrade->blocks('Replacing the installer');
+my ($drop_role) = $upgrade->section('Replacing the installer') =~ /`(DROP ROLE installer)`/;
 my $by_postgresql = ($replace =~ /^(REASSIGN.*?)\nCOMMIT/ms)[0] . $drop_role;
 my $owner = q{SELECT extowner::regrole FROM pg_extension WHERE extname = 'idgen'};
 ask("DROP DATABASE $_") for qw(target parts chosen);
@@ -267,52 +250,97 @@ is(ask(q{INSERT INTO uses VALUES (gen_random_uuid()); SELECT 'anything'::user_id
 
 # --- Messages ----------------------------------------------------------------------------
 # PostgreSQL 18 and later omit "$libdir/" from the message.
-my ($no_library) = grep { /libdir/ } map { $_->[0] } $page->table('Troubleshooting');
+my ($no_library) = grep { /libdir/ } map { $_->[0] } $running->table('Troubleshooting');
 is($no_library, '58P01, `could not access file "$libdir/idgen"`, or `"idgen"`',
 	'the page has the message of a missing library');
 like(errors(q{CREATE FUNCTION gone() RETURNS uuid LANGUAGE c AS '$libdir/idgen_gone'}),
 	qr/ERROR:  58P01: could not access file "(\$libdir\/)?idgen_gone"/, 'which is that of the server');
 
-my ($no_function) = grep { /function/ } map { $_->[0] } $page->table('Troubleshooting');
+my ($no_function) = grep { /function/ } map { $_->[0] } $running->table('Troubleshooting');
 like(errors(q{CREATE FUNCTION gone() RETURNS uuid LANGUAGE c AS '$libdir/idgen', 'idgen_gone'}),
 	qr/ERROR:  42883: could not find function "idgen_gone" in file ".*idgen\.so"/, 'a library without a function');
 is($no_function, '42883, `could not find function "…" in file "…/idgen.so"`', '... is in the page');
 
 # --- Purges ---------------------------------------------------------------------------
-my ($of_client, $name) = $page->section('Purge') =~ /`(purge_creations\('0', ('.*?')\))`/;
 my $good = q{
 	SELECT entity_number, created FROM idgen.create_once_bigint('c0000000-0000-4000-8000-000000000002', 2, 'good')};
 ask("TRUNCATE idgen.creation_identifiers; SELECT FROM generate_series(1, 5000) n,
-	idgen.create_once_bigint(idgen.uuid_v4(), n, $name); $good", 'source');
-is(ask("SELECT idgen.$of_client", 'source'), '5000', 'the commands of one client are removed by their name');
-my $size = q{SELECT pg_total_relation_size('idgen.creation_identifiers')};
-ask('VACUUM idgen.creation_identifiers', 'source');
-my $of_files = ask($size, 'source');
-ask($page->prose('Purge') =~ /`(VACUUM FULL .*?)`/, 'source');
-cmp_ok(ask($size, 'source'), '<', $of_files / 5, '... and only VACUUM FULL makes the files smaller');
+	idgen.create_once_bigint(gen_random_uuid(), n, 'import orders'); $good", 'source');
+is(ask("SELECT idgen.purge_creations('0', 'import orders')", 'source'), '5000', 'commands are purged by their name');
+# The indexes of the table, and its files
+my $sizes = q{SELECT pg_indexes_size(oid), pg_table_size(oid) FROM pg_class WHERE relname = 'creation_identifiers'};
+ask('VACUUM (TRUNCATE off) idgen.creation_identifiers', 'source');
+my @purged = split /\|/, ask($sizes, 'source');
+ask($running->prose('Purge') =~ /`(REINDEX .*?)`/, 'source');
+my @reindexed = split /\|/, ask($sizes, 'source');
+cmp_ok($reindexed[0], '<', $purged[0] / 2, '... REINDEX makes the indexes smaller');
+is($reindexed[1], $purged[1], '... but not the table');
 is(ask($good, 'source'), '2|f', '... the others stay');
+
+# The loop of the job does not end when another session has deleted some commands of a batch.
+my ($loop) = ($running->blocks('Purge'))[1] =~ /\$job\$\n(.*)\$job\$/s;
+ask(q{
+	INSERT INTO idgen.creation_identifiers (command_id, command_name, entity_number, created_at)
+	SELECT ('c0000000-0000-7000-8000-' || lpad(i::text, 12, '0'))::uuid, 'create order', i, now() - interval '73 hours'
+	FROM generate_series(1, 25000) i}, 'source');
+my ($deleting, $purging, $observing) = map { session(database => 'source') } 1 .. 3;
+$deleting->ask(q{BEGIN; SELECT idgen.forget_creation('c0000000-0000-7000-8000-000000000001')});
+$purging->send_blocked($observing, $loop);
+$deleting->ask('COMMIT');
+is($purging->answer, '', 'the loop of the page purges beside another session');
+is(ask(q{SELECT count(*) FROM idgen.creation_identifiers WHERE command_name = 'create order'}, 'source'), '0',
+	'... all old commands');
+
+# --- Waiting retries --------------------------------------------------------------------
+my ($limits) = $running->blocks('Recorded commands');
+my ($waiters) = ($running->blocks('Monitoring'))[1] =~ /(SELECT pid, pg_blocking_pids.*?;)/s;
+sub app_session
+{
+	my ($idle_timeout, $lock_timeout) = @_;
+	ask($limits =~ s/(idle_in_\w+ =) '10s'/$1 $idle_timeout/r =~ s/(lock_timeout =) '5s'/$1 $lock_timeout/r);
+	return session(user => 'app', database => 'source');
+}
+sub order_of
+{
+	return "SELECT created FROM idgen.create_once_bigint('c0000000-0000-7000-8000-00000000001$_[0]', 7, 'order')";
+}
+ask('GRANT SELECT, INSERT ON idgen.creation_identifiers TO app', 'source');
+my $lost = app_session(0, 0);
+my $waiting = app_session(0, 0);
+my $limited = app_session(0, q{'200ms'});
+is($lost->ask('BEGIN; ' . order_of(1)), 't', 'a session has sent a command, and not committed');
+is($limited->ask(order_of(1)), '55P03', 'with the lock_timeout of the page, a retry gives up');
+$waiting->send_blocked($observing, order_of(1));
+like(ask($waiters, 'source'), qr/^$waiting->{pid}\|\{$lost->{pid}\}\|[^|]*\|SELECT created [^|]*\z/,
+	'... without it, the monitoring shows the retry');
+$lost->ask('ROLLBACK');
+is($waiting->answer, 't', '... which then executes the command');
+my $idle = app_session(q{'1s'}, 0);
+is($idle->ask('BEGIN; ' . order_of(2)), 't', 'a session is idle in its transaction');
+is($waiting->ask(order_of(2)), 't', '... until the timeout of the page ends it');
+$_->quit for $deleting, $purging, $observing, $lost, $waiting, $limited, $idle;
 
 SKIP:
 {
 	skip 'libfaketime is not installed', 7 if !$clock;
 	my $new = q{SELECT idgen.create_once_bigint(idgen.uuid_v4(), 1, 'order')};
 	ask("TRUNCATE idgen.creation_identifiers; $new", 'source');
-	is(ask(q{SELECT idgen.purge_creations('24 hours')}, 'source'), '0', 'a new command is not purged');
-	$clock->run_ahead_by(2 * 86400);
+	is(ask(q{SELECT idgen.purge_creations('3 days')}, 'source'), '0', 'a new command is not purged');
+	$clock->run_ahead_by(4 * 86400);
 	is(ask('SELECT idgen.trim_creations(1000)', 'source'), '0', 'while the clock is ahead, trim_creations() keeps it');
-	is(ask(q{SELECT idgen.purge_creations('24 hours')}, 'source'), '1', 'and purge_creations() does not');
+	is(ask(q{SELECT idgen.purge_creations('3 days')}, 'source'), '1', 'and purge_creations() does not');
 
 	$clock->run_ahead_by(365 * 86400);
 	ask($new, 'source');
 	$clock->run_ahead_by(0);
-	my ($old) = ($page->blocks('Monitoring'))[1] =~ /(SELECT count\(\*\), min\(created_at\).*?;)/s;
-	my ($correct) = $page->section('Purge') =~ /`(UPDATE .*?)`/s;
-	like(ask($old, 'source'), qr/^1\|/, 'the monitoring shows a command of the future');
+	my ($old) = ($running->blocks('Monitoring'))[1] =~ /(SELECT command_name, count.*?;)/s;
+	my ($correct) = $running->prose('Purge') =~ /`(UPDATE .*?)`/s;
+	like(ask($old, 'source'), qr/^order\|1\|/, 'the monitoring shows a command of the future');
 	ask($correct, 'source');
-	like(ask($old, 'source'), qr/^0\|/, '... until the statement of the page corrects it');
-	$clock->run_ahead_by(2 * 86400);
-	like(ask($old, 'source'), qr/^1\|/, 'the monitoring shows an old command');
-	is(ask(q{SELECT idgen.purge_creations('24 hours')}, 'source'), '1', '... which is purged');
+	is(ask($old, 'source'), '', '... until the statement of the page corrects it');
+	$clock->run_ahead_by(4 * 86400);
+	like(ask($old, 'source'), qr/^order\|1\|/, 'the monitoring shows an old command');
+	is(ask(q{SELECT idgen.purge_creations('3 days')}, 'source'), '1', '... which is purged');
 }
 
 # --- A crash --------------------------------------------------------------------------------
@@ -323,7 +351,7 @@ $node->append_conf('postgresql.conf', "synchronous_commit = off\nwal_writer_dela
 $node->reload;
 my $retry = q{
 	SELECT entity_number, created FROM idgen.create_once_bigint('c0000000-0000-4000-8000-000000000001', 9, 'order')};
-my ($flushed) = $page->section('Recorded commands') =~ /`(SET LOCAL .*?)`/;
+my ($flushed) = $running->prose('Recorded commands') =~ /`(SET LOCAL .*?)`/;
 is(ask("BEGIN; $flushed; " . ($retry =~ s/9,/8,/r) . '; COMMIT', 'source'), '8|t', "recorded after $flushed");
 kill_postmaster($node);
 start_again($node);
@@ -334,7 +362,7 @@ ask('ALTER TABLE idgen.creation_identifiers SET UNLOGGED', 'source');
 is($session->ask($retry), '8|f', 'which answers from an unlogged table');
 my $record = q{SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1, 'order')};
 is($session->ask($record), '42809', 'but records nothing there');
-ok((grep { $_->[0] eq "42809, `$session->{message}`" } $page->table('Troubleshooting')),
+ok((grep { $_->[0] eq "42809, `$session->{message}`" } $running->table('Troubleshooting')),
 	'... with the message of the page');
 ask('ALTER TABLE idgen.creation_identifiers SET LOGGED', 'source');
 is($session->ask($record), 't', 'until it is logged');

@@ -1,27 +1,24 @@
-# Verify ALTER EXTENSION idgen UPDATE from version 1.0 with all update scripts, and with a script that this test
-# creates. That script adds a function, a parameter and a column, and replaces a function. A database in use and its
-# open sessions must continue to work after the update. A database that stays at version 1.0 must continue to work with
-# the new library, and its dump must be restored at the new version.
+# Verify ALTER EXTENSION idgen UPDATE from version 1.0 with all update scripts, and with a library and a script that
+# this test creates, in the order of docs/upgrade.md. They add the C functions of the guide in CONTRIBUTING.md, an SQL
+# function, a parameter and a column, and replace a function. A database in use and its open sessions must continue to
+# work after the update. A database that stays at version 1.0 must continue to work with the new library, and its dump
+# must be restored at the new version, and at version 1.0 with the old files.
 
-use File::Basename qw(basename dirname);
+use File::Basename qw(basename);
 use InUse;
+use Page;
 use Server;
 
-# The new version is installed into a copy of the server. The copy contains the programs themselves, because they find
-# their files relative to their own location. All other files are links.
-my $copy = PostgreSQL::Test::Utils::tempdir() . '/server';
-my %original;
-for my $folder ('bindir', 'sharedir', 'pkglibdir')
-{
-	($original{$folder}) = run_command([ 'pg_config', "--$folder" ]);
-	system_or_bail('mkdir', '-p', "$copy$original{$folder}");
-	system_or_bail('cp', $folder eq 'bindir' ? '-r' : '-rs', "$original{$folder}/.", "$copy$original{$folder}");
-}
-my $extension = "$copy$original{sharedir}/extension";
-
-my $node = PostgreSQL::Test::Cluster->new('updated', install_path => dirname("$copy$original{bindir}"));
+# The new version is installed into a copy of the server.
+my ($copy, $libraries, $extension) = copy_of_server();
+my $node = PostgreSQL::Test::Cluster->new('updated', install_path => $copy);
 $node->init;
 $node->start;
+my $preloaded = PostgreSQL::Test::Cluster->new('preloaded', install_path => $copy);
+$preloaded->init;
+$preloaded->append_conf('postgresql.conf', "shared_preload_libraries = 'idgen'");
+$preloaded->start;
+$preloaded->safe_psql('postgres', "CREATE EXTENSION idgen VERSION '1.0'");
 
 # There is no other base script, so CREATE EXTENSION also runs all update scripts.
 is_deeply([ grep { !/--.*--/ } map { basename($_) } glob "$extension/idgen--*.sql" ], ['idgen--1.0.sql'],
@@ -57,13 +54,17 @@ my $control = slurp_file("$extension/idgen.control");
 my ($version) = $control =~ /^default_version = '(.*)'$/m or die 'no default version';
 my $new = "$version.1";
 my ($first, $second, $last) = slurp_file("$extension/idgen--1.0.sql") =~ /^(DO \$\$\n.*?^END \$\$;\n)/msg;
-append_to_file("$extension/idgen--$version--$new.sql", qq{
+my $guide = Page->new('./CONTRIBUTING.md');
+my ($code) = $guide->blocks('Add an identifier scheme', 'c');
+my ($functions) = grep { /^CREATE FUNCTION/ } $guide->blocks('Add an identifier scheme', 'text');
+my $script = qq{
 \\echo Use "ALTER EXTENSION idgen UPDATE" to load this file. \\quit
 
 $first
 SET LOCAL default_tablespace = '';
 
-$second} . q{
+$second
+$functions} . q{
 CREATE FUNCTION idgen.entity_of(command_id uuid) RETURNS uuid
     LANGUAGE SQL STABLE PARALLEL SAFE STRICT
     BEGIN ATOMIC
@@ -93,18 +94,73 @@ CREATE FUNCTION idgen.hmac_comb_with_note(area text, key_name text, period inter
 REVOKE EXECUTE ON FUNCTION idgen.hmac_comb_with_note FROM PUBLIC;
 
 CREATE TABLE idgen.notes (note text);
-} . $last);
-$control =~ s/^default_version = .*$/default_version = '$new'/m;
-unlink "$extension/idgen.control" or die "unlink: $!";
-append_to_file("$extension/idgen.control", $control);
+} . $last;
 
+# The library of the new version
+my $build = PostgreSQL::Test::Utils::tempdir() . '/build';
+mkdir $build;
+system_or_bail('cp', '-rp', 'src', 'Makefile', 'exports.txt', 'idgen.control', $build);
+append_to_file("$build/src/timeflake.c", $code);
+system_or_bail('make', '-s', '-C', $build, 'idgen.so', 'with_llvm=no', "PG_CONFIG=$ENV{PG_CONFIG}");
+
+# Install the new files, or the old ones. As "make install" does, replace files, and do not write into them.
+my %files = (
+	"$libraries/idgen.so" => [ map { slurp_file($_) } "$libraries/idgen.so", "$build/idgen.so" ],
+	"$extension/idgen.control" => [ $control, $control =~ s/^default_version = .*$/default_version = '$new'/mr ],
+	"$extension/idgen--$version--$new.sql" => [ undef, $script ]);
+
+sub install_files
+{
+	my ($is_new) = @_;
+	for my $path (sort keys %files)
+	{
+		unlink $path;
+		my $content = $files{$path}[$is_new];
+		append_to_file($path, $content) if defined $content;
+		chmod 0755, $path if $path =~ /\.so$/;
+	}
+}
+my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump';
+my $contents_of_old = InUse::contents($node, 'old_shop');
+$node->command_ok([ 'pg_dump', '--format=custom', "--file=$dump.old", $node->connstr('old_shop') ], 'dumped at 1.0');
+
+install_files(1);
 is(versions('shop'), "1.0|$new", 'the new version is available');
 InUse::check_works($node, 'shop', 'with the new files installed');
+install_files(0);
+InUse::check_works($node, 'shop', 'before the update, with the old files again');
+install_files(1);
+
+# --- Sessions with the old library ------------------------------------------------------------------
+my ($no_function) = grep { /could not find function/ } map { $_->[0] } Page->new('running')->table('Troubleshooting');
+my ($sqlstate, $first_part, $last_part) = $no_function =~ /^(\w{5}), `(.*)…" in file "…(.*)`$/;
+my $update = 'ALTER EXTENSION idgen UPDATE';
+
+sub is_old_library
+{
+	my ($errors, $name) = @_;
+	like($errors, qr/ERROR:  $sqlstate: \Q$first_part\Eidgen_timeflake" in file ".*\Q$last_part\E/, $name);
+}
+$session{shop}->ask('RESET ROLE');
+is($session{shop}->ask($update), $sqlstate, 'in a session with the old library, the update fails');
+is_old_library($session{shop}{errors}, '... with the message of the page');
+$session{shop}->ask('SET ROLE app');
+is_old_library(errors($update, node => $preloaded), 'if the library is preloaded, it fails in a new session, too');
+$preloaded->safe_psql('postgres', 'CREATE DATABASE another');
+is_old_library(errors('CREATE EXTENSION idgen', node => $preloaded, database => 'another'),
+	'... as does CREATE EXTENSION in another database');
+like((run_command([ 'pg_restore', '--dbname', $preloaded->connstr('another'), "$dump.old" ]))[1],
+	qr/could not find function/, '... and a restore');
+$preloaded->restart;
+($update) = map { s/;//r } (grep { $_->[1] eq 'sql' } Page->new('upgrade')->blocks_in_order)[0][2] =~ s/\n//gr;
+is(outcome("$update; SELECT idgen.timeflake() IS NOT NULL", node => $preloaded), 't', 'after a restart, it succeeds');
+is(outcome('CREATE EXTENSION idgen; SELECT idgen.timeflake() IS NOT NULL', node => $preloaded, database => 'another'),
+	't', '... as does CREATE EXTENSION');
 
 $node->safe_psql('shop', "ALTER DEFAULT PRIVILEGES GRANT ALL ON $_ TO auditor") for 'TABLES', 'FUNCTIONS';
 my $before = InUse::contents($node, 'shop');
-is(as_app('shop', 'ALTER EXTENSION idgen UPDATE'), '42501', 'the update requires ownership of the extension');
-$node->safe_psql('shop', 'SET ROLE shopkeeper; ALTER EXTENSION idgen UPDATE');
+is(as_app('shop', $update), '42501', 'the update requires ownership of the extension');
+$node->safe_psql('shop', "SET ROLE shopkeeper; $update");
 is(versions('shop'), "$new|$new", 'the owner of the extension can update it');
 is(versions('old_shop'), "1.0|$new", 'another database stays at the old version');
 
@@ -142,6 +198,8 @@ $node->safe_psql('shop', q{SELECT setval('idgen.uuid_v7_ordered_mark', last_valu
 	FROM idgen.uuid_v7_ordered_mark});
 check_new_version('a new session', sub { as_app('shop', @_) });
 check_new_version('an old session', sub { $session{shop}->ask(@_) });
+is(as_app('shop', 'SELECT idgen.timeflake() IS NOT NULL'), 't', 'a new session: the new function in C');
+is($session{shop}->ask('SELECT idgen.timeflake()'), $sqlstate, '... which an old session does not find');
 InUse::check_works($node, 'shop', 'updated');
 
 is($session{old_shop}->ask($retry), '42|f', 'a session at the old version continues');
@@ -166,7 +224,6 @@ my $kept = q{
 		WHERE adrelid <> 'idgen.creation_identifiers'::regclass ORDER BY adrelid::regclass::text COLLATE "C", 2;
 	SELECT pg_get_viewdef('shown'::regclass), pg_get_triggerdef(oid) FROM pg_trigger WHERE tgname = 'lines_id'};
 my $kept_before = $node->safe_psql('old_shop', $kept);
-my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump';
 my $contents = InUse::contents($node, 'old_shop');
 $node->command_ok([ 'pg_dump', '--create', '--format=custom', "--file=$dump", $node->connstr('old_shop') ], 'dumped');
 $node->safe_psql('postgres', 'DROP DATABASE old_shop');
@@ -179,5 +236,17 @@ is(of_old_objects($kept_before, $node->safe_psql('old_shop', $kept)), $kept_befo
 is(outcome('GRANT EXECUTE ON FUNCTION idgen.hmac_comb TO app', node => $node, database => 'old_shop'), '',
 	'... and the GRANT of docs/recipes.md, which does not name the arguments, still succeeds');
 InUse::check_works($node, 'old_shop', 'restored');
-$node->stop;
+
+# --- Back to the old version after the update --------------------------------------------------------
+install_files(0);
+$node->restart;
+$node->safe_psql('postgres', 'DROP DATABASE old_shop');
+$node->safe_psql('postgres', 'CREATE DATABASE old_shop OWNER shopkeeper');
+$node->safe_psql('postgres', "ALTER DATABASE old_shop SET $_") for split /\n/, $InUse::settings;
+$node->command_ok([ 'pg_restore', '--exit-on-error', '--dbname', $node->connstr('old_shop'), "$dump.old" ],
+	'with the old files, a dump from before the update is restored');
+is(versions('old_shop'), '1.0|1.0', '... at version 1.0');
+is(InUse::contents($node, 'old_shop'), $contents_of_old, '... with its contents');
+InUse::check_works($node, 'old_shop', 'back at 1.0');
+$_->stop for $node, $preloaded;
 done_testing();

@@ -44,7 +44,9 @@ is(app(q{SELECT left(idgen.hmac_comb('orders', period => '365250 days')::text, 8
 ask('REVOKE EXECUTE ON FUNCTION idgen.hmac_comb FROM app');
 
 # The function in docs/recipes.md allows only one area and one key.
-ask((Page->new('recipes')->blocks('Keys that applications make'))[1] =~ /(CREATE FUNCTION.*?END;)/s);
+ask((Page->new('recipes')->blocks('Keys that applications make'))[1] =~ /(CREATE FUNCTION.*?FROM PUBLIC;)/s);
+is(app('SELECT new_basket_id()'), '42501', 'without the right: a function of the superuser');
+ask('GRANT EXECUTE ON FUNCTION new_basket_id TO app');
 is(app(q{SELECT left(new_basket_id()::text, 0) || 'made'}), 'made', 'a function of the superuser makes keys');
 is(app(q{SELECT idgen.hmac_comb('orders')}), '42501', '... of its area only');
 

@@ -1,5 +1,5 @@
-# Verify that a database in use can stop using idgen as described in docs/operations.md. Meanwhile, two sessions insert
-# into all tables, and none of their transactions fails. Stored data must not change.
+# Verify that a database in use can begin and stop using idgen as described in docs/migrating.md and docs/upgrade.md.
+# Meanwhile, two sessions insert into all tables, and none of their transactions fails. Stored data must not change.
 
 use Page;
 use Server;
@@ -11,7 +11,7 @@ ask(q{
 		created_at timestamptz GENERATED ALWAYS AS (idgen.uuid_timestamp(id)) STORED);
 	CREATE TRIGGER drafts_id_is_recent BEFORE INSERT OR UPDATE OF id ON drafts
 		FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'uuid_v7', 'tolerance=10 minutes');
-	CREATE TABLE events (id bigint PRIMARY KEY DEFAULT idgen.snowflake());
+	CREATE TABLE events (id bigserial PRIMARY KEY);
 	SELECT idgen.create_id_domain('account_id', 'acct');
 	CREATE TABLE accounts (
 		id account_id PRIMARY KEY DEFAULT idgen.prefixed_id_from_uuid('acct', idgen.keyed_comb('accounts')));
@@ -52,10 +52,34 @@ sub let_insert
 	is(ask($inserting), '2', "$name: the clients insert");
 }
 
+# --- The way in ---------------------------------------------------------------------------
+# A transaction that has read the table blocks ALTER TABLE. Without the page's timeout, the clients would wait, too.
+my $migrating = Page->new('migrating');
+my ($timeout) = $migrating->prose('Changing the keys of a table in use') =~ /`(SET lock_timeout = .*?)`/;
+my ($change) = ($migrating->blocks('From bigserial or identity'))[0] =~ /^(BEGIN;.*?COMMIT;)/ms;
+$change =~ s/invoices/events/g;
+my ($reading, $changing) = map { session() } 1 .. 2;
+$reading->ask('BEGIN; SELECT count(*) FROM drafts; SELECT count(*) FROM events');
+is($changing->ask($timeout), '', $timeout);
+is($changing->ask($_), '55P03', "behind a reader, it gives up: $_")
+  for 'ALTER TABLE drafts ALTER id SET DEFAULT idgen.uuid_v7()', $change =~ s/;.*?\K;.*/;/sr;
+is($changing->ask('ROLLBACK'), '', '... and is rolled back');
+let_insert('beside a reader');
+$reading->ask('COMMIT');
+my $changed;
+wait_until(sub {
+		$changed = $changing->ask($change);
+		$changing->ask('ROLLBACK') if $changed eq '55P03';
+		return $changed ne '55P03' });
+is($changed, 't', 'when repeated, it succeeds');
+cmp_ok(ask('INSERT INTO events DEFAULT VALUES RETURNING id'), '>', 1e15, '... and new keys are snowflakes');
+$_->quit for $reading, $changing;
+
+# --- The way out --------------------------------------------------------------------------
 my $leaving = session();
-my ($block) = map { s/ *--.*//gmr } Page->new('operations')->blocks('Leaving');
+my ($block, $drop) = map { s/ *--.*//gmr } Page->new('upgrade')->blocks('Leaving');
 let_insert('before');
-for my $statement ($block =~ /(BEGIN;.*?COMMIT;|[^;]+;)\n/gs)
+for my $statement ("$block$drop" =~ /(BEGIN;.*?COMMIT;|[^;]+;)\n/gs)
 {
 	my $result;
 	# Repeat a statement that ended with a lock timeout.
@@ -70,6 +94,7 @@ ask('DELETE FROM go');
 is($_->answer, '', 'no transaction of a client failed') for @clients;
 
 is(ask(q{SELECT count(*) FROM pg_extension WHERE extname = 'idgen'}), '0', 'the extension is gone');
+is(ask('SELECT count(*) FROM recorded_commands'), '1', '... the recorded commands are kept');
 is(ask('SELECT count(*) FROM drafts WHERE created_at IS NULL'), '0', 'generated values stay, and new rows have one');
 is(ask(q{SELECT min(length(id)) || ' ' || max(length(id)) FROM accounts WHERE id LIKE 'acct\_%'}), '30 37',
 	'... and new accounts have longer ids');

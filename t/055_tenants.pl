@@ -29,11 +29,13 @@ is(ask($added), 't t t t t', 'the table has additions');
 my $count = 'SELECT count(*) FROM idgen.creation_identifiers';
 is(as('application', 'postgres', $count), '0', 'a policy hides rows');
 
+my @commands = map { ask('SELECT idgen.uuid_v7()') } 0 .. 2;
+
 # Return a tenant's call with this command, for the tenant's own entity.
 sub create
 {
 	my ($command, $entity, $name) = @_;
-	return "SELECT * FROM create_for_tenant('c0000000-0000-4000-8000-00000000000$command',
+	return "SELECT * FROM create_for_tenant('$commands[$command]',
 		'e0000000-0000-4000-8000-00000000000$entity', '@{[$name // 'order']}', '{}')";
 }
 sub entity { my ($number, $created) = @_; return "e0000000-0000-4000-8000-00000000000$number|$created" }
@@ -42,13 +44,16 @@ is(as('tenant_1', 'postgres', create(1, 1)), '42501', 'the policy stops the func
 ask('CREATE POLICY function ON idgen.creation_identifiers TO commands USING (true)');
 is(as('tenant_1', 'postgres', create(1, 1)), entity(1, 't'), 'a tenant creates an entity');
 is(as('tenant_2', 'postgres', create(2, 2)), entity(2, 't'), 'another one uses an id first');
+my $late = ask(q{SELECT idgen.uuid_v7(now() - interval '25 hours')});
+is(as('tenant_1', 'postgres', create(1, 1) =~ s/$commands[1]/$_/r), '23514', "not accepted: the command id $_")
+  for $late, 'c0000000-0000-4000-8000-000000000001';
 
 for my $database ('postgres', 'plain', 'custom')
 {
 	if ($database ne 'postgres')
 	{
 		dump_and_restore($database, 'postgres', $database);
-		# As docs/operations.md warns, the additions are lost. Only PostgreSQL 18 dumps publications of such tables.
+		# As docs/backup.md warns, the additions are lost. Only PostgreSQL 18 dumps publications of such tables.
 		is(ask($added, $database), 'f f f f ' . (ask('SHOW server_version_num') >= 180000 ? 't' : 'f'),
 			"$database: the additions to the table are lost");
 		is(as('application', $database, $count), '5', "$database: a role with rights reads what the policy hid");

@@ -1,4 +1,4 @@
-# Verify that the key file is created and changed as described in docs/operations.md. This includes the correction
+# Verify that the key file is created and changed as described in docs/install.md. This includes the correction
 # needed after a key was replaced under its own name, and the renaming of a database. An error in the configuration does
 # not make a key unavailable, and the page lists the error messages. (contrib/clients/t/005_keys.pl and
 # t/064_masked_keys.pl test the replacement of a key.)
@@ -6,7 +6,8 @@
 use Page;
 use Server;
 
-my $page = Page->new('operations');
+my $page = Page->new('install');
+my @errors = Page->new('running')->table('Troubleshooting');
 my $node = init_server('key_file', "idgen.key_file = idgen_keys\nidgen.node_id = 9");
 my $file = $node->data_dir . '/idgen_keys';
 {
@@ -50,6 +51,13 @@ add_to_file("shared $old\nwrong $new\n");
 reload_until(sprintf($prefix, 'shared'), $of_old);
 is($session->ask(sprintf $prefix, 'wrong'), $of_new, '... and the values of the other key have its name');
 
+# --- A change without a reload ------------------------------------------------------------------------
+my $of_later = q{SELECT count(idgen.hmac_comb('', 'later'))};
+add_to_file("later 5e1f0c00000000000000000000000006\n");
+is(outcome($of_later), '1', 'a new session uses a changed file at once');
+is($session->ask($of_later), '42704', '... and others after a reload');
+reload_until($of_later, '1');
+
 # --- A database is renamed -----------------------------------------------------------------------
 add_database('shop');
 add_to_file("of_shop 5e1f0c00000000000000000000000005 shop store\n");
@@ -81,7 +89,7 @@ is(ask($show), '', '... until it is corrected');
 sub is_in_page
 {
 	my ($sqlstate, $message) = @$session{qw(sqlstate message)};
-	my @rows = grep { $_->[0] =~ /\b$sqlstate\b/ } $page->table('Troubleshooting');
+	my @rows = grep { $_->[0] =~ /\b$sqlstate\b/ } @errors;
 	my @patterns = map { join '.*', map { quotemeta } split /…/, $_, -1 } map { $_->[0] =~ /`(.*?)`/g } @rows;
 	ok((grep { $message =~ /^$_$/ } @patterns), "the page has $sqlstate: $message");
 }

@@ -4,7 +4,7 @@
 
 use Digest::SHA qw(sha256_hex);
 use Page;
-use Server qw(outcome run_command start_server);
+use Server qw(append_to_file outcome run_command slurp_file start_server);
 use Test::More;
 
 my @places = ('east', 'west');		# the shards 0 and 1
@@ -40,7 +40,29 @@ sub for_place
 	my $options = sprintf q{host '%s', port '%s', dbname 'postgres'}, $other->host, $other->port;
 	return $block =~ s/host '[^']+', dbname 'app'/$options/r;
 }
-ask($node_of{$_}, for_place($_, $create)) for @places;
+
+# The page's role "app" connects to the other server by its password.
+my ($password) = $create =~ /password '([^']+)'/;
+for (@places)
+{
+	my $node = $node_of{$_};
+	ask($node, "CREATE ROLE app LOGIN PASSWORD '$password'");
+	my $hba = $node->data_dir . '/pg_hba.conf';
+	my $others = slurp_file($hba);
+	unlink $hba;
+	append_to_file($hba, "local all app scram-sha-256\n$others");
+	$node->reload;
+}
+for (@places)
+{
+	ask($node_of{$_}, for_place($_, $create));
+	ask($node_of{$_}, 'GRANT ALL ON ALL TABLES IN SCHEMA public TO app; CREATE USER MAPPING FOR CURRENT_USER SERVER '
+		. ($_ eq 'east' ? 'west' : 'east'));
+}
+is(sqlstate($east, q{SET ROLE app; INSERT INTO orders (note) SELECT 'of app' FROM generate_series(1, 100)}), '',
+	'a role without superuser inserts into both partitions');
+is(ask($east, 'SELECT count(*) > 0 FROM orders_west'), 't', 'the other one, too');
+ask($east, 'SET ROLE app; DELETE FROM orders');
 ask($_, 'INSERT INTO orders (note) SELECT $$' . $_->name . '$$ FROM generate_series(1, 100)') for $east, $west;
 is(ask($_, 'SELECT note, idgen.snowflake_node(id), count(*) FROM orders GROUP BY 1, 2 ORDER BY 1'),
 	"east|1|100\nwest|2|100", 'the default is evaluated on the server that runs the statement') for $east, $west;
@@ -113,7 +135,7 @@ for my $key ('visits snowflake', 'accounts uuid_v7')
 }
 
 # Several clients send the same commands, each with its own entities. The entities are on the same shard as the command.
-my ($new_key) = $tables =~ /^(SELECT id FROM .*);/m;
+my ($new_key) = $tables =~ /^(SELECT id FROM .*?);/ms;
 my @commands = split /\n/, ask($west, 'SELECT idgen.uuid_v7() FROM generate_series(1, 20)');
 my %entities;
 for my $command (@commands, @commands)

@@ -112,10 +112,11 @@ is(join("\n", sort @settings),
 
 # --- SQL in all documents --------------------------------------------------------
 # These blocks cannot be pasted. Some are statements of drivers, which contrib/clients/t/002_parameters.pl tests. The
-# others need other roles, extensions or servers, and are tested by t/025_cron.pl, t/049_operations.pl,
-# t/054_leaving.pl, t/055_tenants.pl, t/060_recipes.pl, t/061_partitions.pl, t/080_citus.pl and t/081_shards.pl.
-my $not_for_pasting = qr/create_once\(\$1,|create_for_tenant|cron\.schedule|partman\.
-	|pg_dist_|FOREIGN\ TABLE|ALTER\ SUBSCRIPTION|REASSIGN\ OWNED|DROP\ EXTENSION/x;
+# others need other roles, extensions or servers, and are tested by t/055_tenants.pl, t/060_recipes.pl,
+# t/061_partitions.pl, t/080_citus.pl and t/081_shards.pl. The pages for operators are pasted whole, with their shell
+# commands, by t/057_pasted_pages.pl and t/058_failover.pl.
+my $not_for_pasting = qr/create_once\(\$1,|check_recent_uuid_v7\(\$1,|create_for_tenant|partman\.|pg_dist_|FOREIGN\ TABLE|ALTER\ SUBSCRIPTION/x;
+my $for_operators = qr/^docs\/(?:backup|failover|install|running|upgrade)\.md$/;
 
 # Each document has its own database, which contains the tables that the blocks name. These have keys of several types,
 # some of which the advisor does not support. The README's database is empty.
@@ -132,8 +133,16 @@ my $in_use = q{
 	CREATE TABLE tickets (id bigint PRIMARY KEY);
 	ANALYZE};
 
+# Calls of the functions on a page that run with their owner's privileges
+my $definer_calls = q{SELECT format('%s(%s)', p.oid::regproc, concat_ws(', ', VARIADIC
+		(SELECT array_agg('NULL::' || format_type(t, NULL)) FROM unnest(proargtypes) t)))
+	FROM pg_proc p WHERE prosecdef
+		AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_proc'::regclass AND objid = p.oid AND deptype = 'e')};
+ask('CREATE ROLE stranger');
+my $definers = 0;
+
 my %pasted;			# What psql printed for each page
-for my $path ("README.md", glob "{docs/*,contrib/*/README}.md")
+for my $path ("README.md", grep { !/$for_operators/ } glob "{docs/*,contrib/*/README}.md")
 {
 	my ($name) = $path =~ m{(\w+)(?:/README)?\.md$};
 	my $is_readme = $name eq 'README';
@@ -147,12 +156,53 @@ for my $path ("README.md", glob "{docs/*,contrib/*/README}.md")
 		"$name: the SQL raises the errors that it announces")
 	  or diag($stderr);
 	unlike($stderr, qr/WARNING/, "$name: and no warnings");
-}
-is_deeply([ grep { !exists $pasted{$_} } qw(README operations recipes scaling tickers) ], [],
-	'SQL was found in all documents that contain it');
 
-# Check some of the results.
-like($pasted{README}, qr/^([0-9a-f-]{36})\|t\n\1\|f$/m, 'README: a command that is sent twice creates once');
+	# (t/055_tenants.pl tests the function in docs/security.md.)
+	for my $call (split /\n/, ask($definer_calls, lc $name))
+	{
+		is(outcome("SET ROLE stranger; SELECT $call", database => lc $name), '42501', "$name: not for PUBLIC: $call");
+		$definers++;
+	}
+}
+is_deeply([ grep { !exists $pasted{$_} } qw(README recipes scaling tickers) ], [],
+	'SQL was found in all documents that contain it');
+cmp_ok($definers, '>=', 3, 'pages have functions that run with the privileges of their owner');
+
+# The README's transaction creates an order once, and leaves no command without an order.
+{
+	my ($id, $transaction) = Page->new('./README.md')->blocks('Commands that are safe to repeat');
+	my $late = q{SELECT idgen.uuid_v7(now() - interval '25 hours') AS command_id \gset};
+	my ($created, $errors) = psql_said("\\set ON_ERROR_STOP off\n"
+		  . join("\n", $id, map({ ($transaction, '\echo :created') } 1, 2), $late, $transaction),
+		database => 'readme', user => 'newcomer');
+	is($created, "t\nf", 'README: a repeated transaction creates nothing');
+	is(join(' ', $errors =~ /ERROR:  (\w{5})/g), '23514', 'README: ... and a late one fails');
+	is(ask('SELECT count(*), count(o.id) FROM idgen.creation_identifiers LEFT JOIN orders o ON o.id = entity_id',
+		'readme'), '2|2', 'README: each command has an order');
+}
+
+# The table of predictions must contain what the call beside it returns.
+{
+	my $model = Page->new('performance');
+	my ($heading) = grep { $_ ne '' } $model->headings;
+	my $prose = $model->prose($heading);
+	my ($call) = $prose =~ /`(expected_key_cost\(kind, [^`]*\))`/;
+	my %period;
+	@period{qw(short_comb keyed_comb)} = $prose =~ /is (\d+ \* rate) for short COMBs, and (\d+ \* rate) for keyed COMBs/;
+	my ($head, undef, @rows) = $model->table($heading);
+	is(scalar @rows, 2, 'docs/performance.md has predictions for two rates');
+	for my $row (@rows)
+	{
+		my ($rate) = $row->[0] =~ s/,//r =~ /^(\d+) /;
+		my @returned = map {
+			my ($kind, $prefix_bytes) = (/^(\w+)/, /three/ ? 3 : 2);
+			my %value = (kind => "'$kind'", rows_per_period => $period{$kind} // 'NULL', prefix_bytes => $prefix_bytes);
+			ask("SELECT to_char(round(image_bytes_per_row + record_bytes_per_row), 'FM9,999') FROM idgen."
+				  . $call =~ s/\b(kind|rows_per_period|prefix_bytes)\b/$value{$1}/gr =~ s/\brate\b/$rate/gr);
+		} @$head[ 1 .. $#$head ];
+		is("@returned", "@$row[1 .. $#$row]", "docs/performance.md: the predictions for $rate rows a second");
+	}
+}
 
 # The output must contain the results that the reference shows, in the same order. It may also contain other results.
 my @shown = map { s/ \| /|/gr } $page =~ /^-- → (.*)$/mg;

@@ -39,7 +39,8 @@ sub mean
 	{
 		my (undef, @point) = quotewords(',', 0, $_);
 		next if join("\n", @point[ 0 .. 3 ]) ne join("\n", $scene, $key, $series, $x);
-		return (map { /^\Q$metric\E=(\S+)/ } @point)[0];
+		my ($mean) = map { /^\Q$metric\E=(\S+)/ } @point;
+		return $mean if defined $mean;
 	}
 	return;
 }

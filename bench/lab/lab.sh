@@ -10,7 +10,7 @@ key=                # the key of the table
 rows=0              # its number of rows
 clock=0             # the simulated time of the last row, in microseconds since 1970
 spacing=0           # between two rows
-table=narrow        # the columns: sql/narrow.sql or sql/usual.sql
+table=narrow        # the columns: sql/narrow.sql, sql/usual.sql or sql/list.sql
 index=rows_pkey     # the index whose blocks are counted
 lab_settings=       # settings of the server that differ from those at its start
 session_rows=1000000000     # the rows that a session inserts before another one continues
@@ -75,10 +75,13 @@ lab_vacuum() { lab_psql -o /dev/null -c "$lab_flush" -c "VACUUM (INDEX_CLEANUP O
 # Print an INSERT of rows of simulated time. The query NUMBERS returns their numbers: NUMBERS [KEY-EXPRESSION].
 lab_insert() {
     local columns=id,payload values=i
-    [ "$table" = narrow ] || {
-        columns=id,customer,created,token,note
-        values="1 + floor(random() * 100000)::int, moment, md5(random()::text), repeat('x', 200)"
-    }
+    case $table in
+        list) columns=id,created,payload values=moment,i ;;
+        usual)
+            columns=id,customer,created,token,note
+            values="1 + floor(random() * 100000)::int, moment, md5(random()::text), repeat('x', 200)"
+            ;;
+    esac
     echo "INSERT INTO idgen_bench.rows ($columns)
         SELECT ${2:-${key_simulated[$key]}}, $values
         FROM (SELECT timestamptz 'epoch' + ($clock + (i - $rows) * $spacing) * interval '1 microsecond' AS moment, i

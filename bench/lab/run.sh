@@ -4,7 +4,8 @@
 #
 #   bench/lab/run.sh [OPTION ...]
 #
-#   --scene NAME,...     by default all: usual, change, age, rates, speed, replay, bulk, delete, tenants, orders, heat
+#   --scene NAME,...     by default all: usual, change, age, rates, speed, replay, bulk, delete, tenants, areas,
+#                        orders, lists, commands, entities, heat
 #   --quick              use small sizes
 #   --keys A,B,...       keys, by their names in keys.txt (default: those of each scene)
 #   --SCENE.SIZE VALUE   a size of sizes.txt, such as --age.rates 20,200
@@ -24,7 +25,7 @@ set -uo pipefail
 
 # --- sizes, options and keys ------------------------------------------------
 
-scene=usual,change,age,rates,speed,replay,bulk,delete,tenants,orders,heat
+scene=usual,change,age,rates,speed,replay,bulk,delete,tenants,areas,orders,lists,commands,entities,heat
 # shellcheck disable=SC2034  # quick is read before the others
 quick=0 keys='' out='' no_report=0
 names="scene quick? keys out no_report?"

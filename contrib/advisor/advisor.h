@@ -11,6 +11,9 @@
 #include "storage/bufpage.h"
 #include "utils/rel.h"
 
+/* Maximum length of the prefix of a prefixed id */
+#define PREFIX_BYTES		63
+
 /* Properties of an index, estimated from a sample of its leaf pages; NAN if they are unknown */
 typedef struct LeafSample
 {
@@ -21,6 +24,8 @@ typedef struct LeafSample
 	double		rebuilt_bytes;	/* the size of the index after REINDEX */
 	double		uuid_version;	/* of all sampled UUIDs, or texts of UUIDs; 0
 								 * if it differs; -1 if a value is not a UUID */
+	char		prefix[PREFIX_BYTES + 1];	/* of all sampled values, if they are
+											 * prefixed ids; otherwise empty */
 } LeafSample;
 
 /* Placement of the newest rows in the order of the keys */
@@ -68,6 +73,9 @@ extern bool copy_page(Relation relation, BlockNumber block,
 extern Page get_page(IndexPages *pages, BlockNumber block);
 extern Page get_leaf(IndexPages *pages, BlockNumber block);
 extern OffsetNumber find_item(Relation index, IndexTuple tuple, Page page);
+extern bool is_compared_safely(Relation index);
+extern bool is_partial(Relation index);
+extern bool omits_nulls(Relation index);
 extern double distinct_pages(double pages, double changes);
 extern LeafSample sample_leaves(Relation index);
 extern NewestRows read_newest_rows(Relation index, Relation table, const LeafSample *sample,

@@ -70,12 +70,9 @@ BEGIN
          LATERAL (SELECT string_agg(pg_get_indexdef(i.indexrelid, n, true), ', ' ORDER BY n) AS columns
                   FROM generate_series(1, i.indnkeyatts) n) k,
          LATERAL (SELECT idgen.internal_index_instead(i.indexrelid) AS other) s,
-         LATERAL (SELECT idgen.internal_key_reason(i.indexrelid, m.rows, m.uuid_version) AS why_not,
-                         format('The newest %s rows are on %s leaf pages, and keys of %s would be on few.%s',
-                                m.located_rows, m.newest_leaf_pages, idgen.internal_new_defaults(i.indexrelid),
-                                CASE WHEN NOT i.indisprimary
-                                     THEN ' If the values are secrets, such as tokens, they must stay random.' END)
-                             AS change) o,
+         LATERAL (SELECT a.why_not, format('The newest %s rows are on %s leaf pages, and %s', m.located_rows,
+                                           m.newest_leaf_pages, a.change) AS change
+                  FROM idgen.internal_key_advice(i.indexrelid, m.rows, m.uuid_version, m.prefix) a) o,
          LATERAL (SELECT coalesce(o.why_not, CASE
                       WHEN c.relpersistence <> 'p' THEN 'the index is not in the WAL'
                       WHEN m.placement = 'unknown' THEN 'it is not known where the newest rows are'
@@ -150,8 +147,11 @@ BEGIN
             RETURN QUERY
             SELECT r.*, rows_per_day, rows_per_checkpoint, d.wal, d.keyed_comb_wal,
                    CASE WHEN d.keyed_comb_wal IS NOT NULL THEN greatest(d.wal - d.keyed_comb_wal, 0) END, rates_since,
-                   coalesce(unknown_reason, CASE WHEN d.keyed_comb_wal IS NULL THEN r.reason END)
-            FROM idgen.index_report(index_name, rows_per_checkpoint, checkpoint => checkpoint_interval) r,
+                   coalesce(unknown_reason, CASE WHEN d.keyed_comb_wal IS NULL THEN coalesce(
+                       r.reason, 'the server does not count the rows of a partial index') END)
+            FROM idgen.index_report(index_name, (SELECT rows_per_checkpoint FROM pg_index i
+                                                 WHERE i.indexrelid = index_name AND i.indpred IS NULL),
+                                    checkpoint => checkpoint_interval) r,
                  LATERAL (SELECT (r.wal_per_row * rows_per_day)::bigint AS wal,
                                  (r.keyed_comb_wal_per_row * rows_per_day)::bigint AS keyed_comb_wal) d;
         EXCEPTION WHEN OTHERS THEN
@@ -272,7 +272,7 @@ BEGIN
                c.image_bytes_per_row + c.record_bytes_per_row + 10 * c.index_bytes / rows AS weight
         FROM (VALUES (1, 'bigint', 'ordered', 8, NULL, 'the number of rows'),
                      (2, 'random', 'random', 16, NULL, 'nothing'),
-                     (3, 'uuid_v7()', 'ordered', 16, NULL, 'the creation time to the microsecond'),
+                     (3, 'uuid_v7()', 'ordered', 16, NULL, 'the creation time to 0.25 us'),
                      (4, 'keyed_comb()', 'keyed_comb', 16, 3600, 'which keys are of one hour, and of five minutes'),
                      (5, 'short_comb()', 'short_comb', 16, 60, 'the minute within a cycle of 45.5 days')
              ) s (place, name, kind, key_bytes, period_s, reveals),
@@ -308,21 +308,26 @@ COMMENT ON FUNCTION idgen.expected_key_cost(text, float8, float8, float8, int, i
 'index on a key of the given kind (random, ordered, short_comb or keyed_comb). Also, the expected leaf density (0 to '
 '1) and size of the index. An argument out of range is an error (22023), and so is an unknown kind (42704).';
 
-CREATE FUNCTION idgen.internal_key_reason(index oid, rows float8, uuid_version float8) RETURNS text
+CREATE FUNCTION idgen.internal_key_advice(
+    index oid, rows float8, uuid_version float8, prefix name, OUT why_not text, OUT change text
+)
     LANGUAGE SQL STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
-        -- The reason why another default cannot change where new rows are inserted, or NULL if it can. For that, the
-        -- first column must be a key of this table, unique alone or together with a time.
+        -- The reason why other keys cannot change where new rows are inserted, or NULL if they can, and these keys. The
+        -- first column must be a key of this table, unique alone or together with a time. If a primary key begins with
+        -- another column, such as a tenant, a later uuid that is not a foreign key is the key.
         SELECT CASE
             WHEN (rows > 0) IS NOT TRUE OR uuid_version IS NULL THEN 'the sample contains no keys'
-            WHEN uuid_version < 0 THEN 'its first column contains other values than UUIDs'
+            WHEN s.is_command THEN NULL
+            WHEN e.extname IS NOT NULL THEN format('its table belongs to the extension %I', e.extname)
             WHEN i.indkey[0] = 0 THEN 'its first column is an expression'
             WHEN i.indpred IS NOT NULL THEN 'it is a partial index'
-            WHEN (SELECT relkind FROM pg_class WHERE oid = i.indrelid) = 'm'
-            THEN 'it is an index of a materialized view'
-            WHEN (SELECT attgenerated FROM pg_attribute WHERE attrelid = i.indrelid AND attnum = i.indkey[0]) <> ''
-            THEN 'its first column is generated'
+            WHEN r.relkind = 'm' THEN 'it is an index of a materialized view'
+            WHEN k.place > 0 THEN NULL
+            WHEN uuid_version < 0 AND prefix !~ '^[a-z]([a-z0-9_]*[a-z0-9])?$'
+            THEN 'its first column contains other values than UUIDs'
+            WHEN a.attgenerated <> '' THEN 'its first column is generated'
             WHEN f.confrelid IS NOT NULL
             THEN format('its first column is a foreign key, whose values are those of %s', f.confrelid::regclass)
             WHEN NOT EXISTS (
@@ -335,32 +340,71 @@ CREATE FUNCTION idgen.internal_key_reason(index oid, rows float8, uuid_version f
             -- versions 6 and 7 are ordered, even if the rows were loaded in another order
             WHEN uuid_version IN (6, 7) THEN format('its keys are UUIDs of version %s, which are ordered', uuid_version)
             WHEN uuid_version IN (3, 5)
-            THEN format('its keys are UUIDs of version %s, which are computed from names', uuid_version) END
-        FROM pg_index i LEFT JOIN pg_constraint f ON f.conrelid = i.indrelid AND f.contype = 'f'
-                                                     AND i.indkey[0] = ANY (f.conkey)
+            THEN format('its keys are UUIDs of version %s, which are computed from names', uuid_version) END,
+            concat(CASE WHEN k.place > 0 THEN format('those of a primary key (%I) with ', a.attname) END,
+                   CASE WHEN s.is_command AND a.attname = 'command_id'
+                        THEN 'command ids of version 7, from clients or idgen.named_uuid_v7(),'
+                        WHEN s.is_command THEN 'proposed ids from idgen.keyed_comb() or a sequence'
+                        ELSE idgen.internal_new_keys(i.indrelid, a.attnum, prefix) END,
+                   ' would be on few.',
+                   CASE WHEN NOT (i.indisprimary OR s.is_command)
+                        THEN ' If the values are secrets, such as tokens, they must stay random.' END)
+        FROM pg_index i JOIN pg_class r ON r.oid = i.indrelid
+             LEFT JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = r.oid AND d.deptype = 'e'
+             LEFT JOIN pg_extension e ON e.oid = d.refobjid
+             LEFT JOIN pg_constraint f ON f.conrelid = r.oid AND f.contype = 'f' AND i.indkey[0] = ANY (f.conkey)
+             CROSS JOIN LATERAL (
+                 SELECT coalesce(min(n), 0) AS place
+                 FROM generate_series(1, i.indnkeyatts - 1) n
+                      JOIN pg_attribute b ON b.attrelid = r.oid AND b.attnum = i.indkey[n]
+                 WHERE i.indisprimary AND b.atttypid = 'uuid'::regtype AND b.attgenerated = ''
+                       AND (uuid_version < 0 AND prefix = '' OR f.confrelid IS NOT NULL)
+                       AND NOT EXISTS (SELECT FROM pg_constraint o
+                                       WHERE o.conrelid = r.oid AND o.contype = 'f' AND b.attnum = ANY (o.conkey))) k
+             LEFT JOIN pg_attribute a ON a.attrelid = r.oid AND a.attnum = i.indkey[k.place],
+             LATERAL (SELECT r.oid = to_regclass('idgen.creation_identifiers') AND a.attname <> 'created_at'
+                                 AS is_command) s
         WHERE i.indexrelid = index
         LIMIT 1
     $$;
 
-COMMENT ON FUNCTION idgen.internal_key_reason(oid, float8, float8) IS 'Internal to index_report(); may change.';
+COMMENT ON FUNCTION idgen.internal_key_advice(oid, float8, float8, name) IS 'Internal to index_report(); may change.';
 
-CREATE FUNCTION idgen.internal_new_defaults(index oid) RETURNS text
+CREATE FUNCTION idgen.internal_new_keys(relation oid, key smallint, prefix name) RETURNS text
     LANGUAGE SQL STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
-        -- The area is the name of the table or, for a partition, of the partitioned table. It begins with the schema
-        -- unless this is public, or the area would be too long.
-        SELECT format('idgen.keyed_comb(%L)%2$s or idgen.uuid_v7()%2$s',
-                      CASE WHEN c.relnamespace::regnamespace::text = 'public' OR octet_length(full_name) > 63
-                           THEN c.relname ELSE full_name END,
-                      CASE WHEN t.typcategory = 'S' THEN '::text' END)
-        FROM pg_index i JOIN pg_class c ON c.oid = coalesce(pg_partition_root(i.indrelid), i.indrelid)
-             JOIN pg_attribute a ON a.attrelid = i.indexrelid AND a.attnum = 1 JOIN pg_type t ON t.oid = a.atttypid,
-             concat(c.relnamespace::regnamespace, '.', c.relname) full_name
-        WHERE i.indexrelid = index
+        -- The keys that new rows of a table can have. The area is the name of the table or, for a partition, of the
+        -- partitioned table. It begins with the schema unless this is public, or the area would be too long. Checks
+        -- are named, because they are not evaluated.
+        SELECT coalesce(
+                   (SELECT format('keys that trigger %I accepts', min(g.tgname::text))
+                    FROM pg_trigger g JOIN pg_proc p ON p.oid = g.tgfoid
+                    WHERE g.tgrelid = relation AND p.pronamespace = 'idgen'::regnamespace AND g.tgenabled <> 'D'
+                          AND p.proname IN ('check_recent_id', 'check_recent_hmac_id')
+                          -- the first argument, which ends with a zero byte, is the column
+                          AND substring(g.tgargs FOR length(name) + 1) = name || decode('00', 'hex')
+                    HAVING count(*) > 0),
+                   format('keys of %1$sidgen.keyed_comb(%3$L)%2$s or %1$sidgen.uuid_v7()%2$s%4$s',
+                          CASE WHEN prefix <> '' THEN format('idgen.prefixed_id_from_uuid(%L, ', prefix) END,
+                          CASE WHEN prefix <> '' THEN ')' WHEN t.typcategory = 'S' THEN '::text' END,
+                          CASE WHEN c.relnamespace::regnamespace::text = 'public' OR octet_length(full_name) > 63
+                               THEN c.relname ELSE full_name END, n.condition))
+        FROM pg_class c JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = key
+             JOIN pg_type t ON t.oid = a.atttypid,
+             concat(c.relnamespace::regnamespace, '.', c.relname) full_name,
+             convert_to(a.attname, getdatabaseencoding()) name,
+             LATERAL (WITH RECURSIVE domain (oid) AS (
+                          SELECT t.oid UNION SELECT b.typbasetype FROM domain d JOIN pg_type b ON b.oid = d.oid)
+                      SELECT ', if accepted by ' || string_agg(format('constraint %I', o.conname), ' and ') || ','
+                             AS condition
+                      FROM pg_constraint o
+                      WHERE o.contype = 'c' AND (o.conrelid = relation AND key = ANY (o.conkey)
+                                                 OR o.contypid IN (SELECT oid FROM domain WHERE oid <> 0))) n
+        WHERE c.oid = coalesce(pg_partition_root(relation), relation)
     $$;
 
-COMMENT ON FUNCTION idgen.internal_new_defaults(oid) IS 'Internal to index_report(); may change.';
+COMMENT ON FUNCTION idgen.internal_new_keys(oid, smallint, name) IS 'Internal to index_report(); may change.';
 
 CREATE FUNCTION idgen.internal_index_instead(index oid) RETURNS oid
     LANGUAGE SQL STABLE PARALLEL SAFE
@@ -464,7 +508,7 @@ COMMENT ON FUNCTION idgen.internal_flushed_wal(pg_lsn, pg_lsn) IS
 
 CREATE FUNCTION idgen.internal_index_measures(
     relation regclass, rows_per_checkpoint bigint,
-    OUT index oid, OUT placement text, OUT rows float8, OUT index_bytes float8, OUT leaf_pages float8,
+    OUT index oid, OUT placement text, OUT prefix text, OUT rows float8, OUT index_bytes float8, OUT leaf_pages float8,
     OUT leaf_density float8, OUT tuple_bytes float8, OUT fillfactor float8, OUT reindex_saves_bytes float8,
     OUT uuid_version float8, OUT located_rows float8, OUT newest_leaf_pages float8, OUT images_per_row float8,
     OUT wal_per_row float8

@@ -191,16 +191,17 @@ make_measures(FunctionCallInfo fcinfo, Relation index, const LeafSample *sample,
 		images,
 		wal
 	};
-	Datum		values[lengthof(numbers) + 2];
+	Datum		values[lengthof(numbers) + 3];
 	bool		nulls[lengthof(values)] = {false};
 	TupleDesc	columns;
 
 	values[0] = ObjectIdGetDatum(RelationGetRelid(index));
 	values[1] = CStringGetTextDatum(placement_names[newest->placement]);
+	values[2] = CStringGetTextDatum(sample->prefix);
 	for (int i = 0; i < (int) lengthof(numbers); i++)
 	{
-		values[i + 2] = Float8GetDatum(numbers[i]);
-		nulls[i + 2] = isnan(numbers[i]);
+		values[i + 3] = Float8GetDatum(numbers[i]);
+		nulls[i + 3] = isnan(numbers[i]);
 	}
 	if (get_call_result_type(fcinfo, NULL, &columns) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");

@@ -30,6 +30,9 @@
 
 #define UUID_TEXT_BYTES		36
 
+/* Number of digits of a prefixed id, which follow its prefix and an underscore */
+#define PREFIXED_DIGITS		25
+
 /* Sums over the sampled leaf pages */
 typedef struct LeafCounts
 {
@@ -66,6 +69,34 @@ is_canonical_uuid(const char *digits, Size length)
 	return true;
 }
 
+/* Return the length of a prefixed id's prefix, or 0 if the value is not a prefixed id. */
+static Size
+prefix_length(const char *digits, Size length)
+{
+	if (length < PREFIXED_DIGITS + 2 || length > PREFIX_BYTES + 1 + PREFIXED_DIGITS ||
+		digits[length - PREFIXED_DIGITS - 1] != '_')
+		return 0;
+	for (Size i = length - PREFIXED_DIGITS; i < length; i++)
+	{
+		if (!(digits[i] >= '0' && digits[i] <= '9') && !(digits[i] >= 'a' && digits[i] <= 'z'))
+			return 0;
+	}
+	return length - PREFIXED_DIGITS - 1;
+}
+
+/* Update the prefix for a text that is not a UUID. */
+static void
+count_prefix(Datum value, LeafSample *sample)
+{
+	const char *digits = VARDATA_ANY(DatumGetPointer(value));
+	Size		length = prefix_length(digits, VARSIZE_ANY_EXHDR(DatumGetPointer(value)));
+
+	if (isnan(sample->uuid_version))
+		memcpy(sample->prefix, digits, length);
+	else if (length != strlen(sample->prefix) || memcmp(sample->prefix, digits, length) != 0)
+		sample->prefix[0] = '\0';
+}
+
 /* Return the version of a UUID, 0 if its variant is not that of RFC 9562, or NO_UUID. */
 static int
 version_of(Datum value, Oid type)
@@ -81,7 +112,7 @@ version_of(Datum value, Oid type)
 	return hex_value(digits[19]) >> 2 == UUID_VARIANT_RFC ? hex_value(digits[14]) : 0;
 }
 
-/* Update uuid_version for the value in the first column. */
+/* Update uuid_version and the prefix for the value in the first column. */
 static void
 count_version(Relation index, IndexTuple item, Oid type, LeafSample *sample)
 {
@@ -92,6 +123,10 @@ count_version(Relation index, IndexTuple item, Oid type, LeafSample *sample)
 	if (isnull)
 		return;
 	version = version_of(value, type);
+	if (version == NO_UUID)
+		count_prefix(value, sample);
+	else
+		sample->prefix[0] = '\0';
 	if (isnan(sample->uuid_version) || sample->uuid_version == version)
 		sample->uuid_version = version;
 	else
@@ -127,7 +162,7 @@ count_leaf(Relation index, Page page, Oid type, LeafSample *sample, LeafCounts *
 		counts->rows += BTreeTupleIsPosting(item) ? BTreeTupleGetNPosting(item) : 1;
 		counts->tuples++;
 		counts->tuple_bytes += key_tuple_size(item);
-		if (sample->uuid_version != NO_UUID)
+		if (sample->uuid_version != NO_UUID || sample->prefix[0] != '\0')
 			count_version(index, item, type, sample);
 	}
 }

@@ -26,10 +26,8 @@
 #include "access/transam.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_index.h"
-#include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "utils/lsyscache.h"
 
 #include "advisor.h"
 
@@ -104,7 +102,10 @@ typedef struct NewRows
 	double		per_sampled;	/* rows that a sampled row represents */
 } NewRows;
 
-/* Return a row's index tuple, or NULL if its key is long, compressed or stored out of line. */
+/*
+ * Return a row's index tuple.  Return NULL if its key is long, compressed or
+ * stored out of line, or if the row is not in the partial index.
+ */
 static IndexTuple
 index_tuple_of(Relation index, Relation table, HeapTuple row)
 {
@@ -129,7 +130,7 @@ index_tuple_of(Relation index, Relation table, HeapTuple row)
 			return NULL;
 		key_bytes += VARSIZE_ANY(DatumGetPointer(values[i]));
 	}
-	if (key_bytes > MAX_READ_KEY_BYTES)
+	if (key_bytes > MAX_READ_KEY_BYTES || (isnull[0] && is_partial(index)))
 		return NULL;
 	item = index_form_tuple(columns, values, isnull);
 	item->t_tid = row->t_self;
@@ -433,32 +434,9 @@ expected_images(const NewRows *rows, const NewestRows *newest, const LeafSample 
 }
 
 /*
- * Are the key columns compared only by built-in code, and is every sequence of
- * bytes a value of their types?  This is not true of arrays, composite types
- * and ranges: they are compared by the functions of their elements, and
- * check_page() does not check their structure.
- */
-static bool
-is_compared_safely(Relation index)
-{
-	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(index); i++)
-	{
-		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(index), i);
-		Oid			type = getBaseType(column->atttypid);
-
-		if (index_getprocid(index, i + 1, BTORDER_PROC) >= FirstUnpinnedObjectId ||
-			(type >= FirstUnpinnedObjectId && !type_is_enum(type)) ||
-			(column->attlen < 0 && type != TEXTOID && type != VARCHAROID && type != BPCHAROID &&
-			 type != BYTEAOID && type != NUMERICOID))
-			return false;
-	}
-	return true;
-}
-
-/*
  * Find the leaf pages of the newest rows and evaluate them.  Expressions and
  * predicates must not be evaluated.  Therefore, no rows are located for an
- * index that has any.
+ * index that has any, except for the predicate that omits_nulls() accepts.
  */
 NewestRows
 read_newest_rows(Relation index, Relation table, const LeafSample *sample,
@@ -473,7 +451,7 @@ read_newest_rows(Relation index, Relation table, const LeafSample *sample,
 	if (!(sample->rows >= LEAST_TABLE_ROWS) || !is_compared_safely(index) ||
 		table->rd_rel->relam != HEAP_TABLE_AM_OID ||
 		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indexprs, NULL) ||
-		!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
+		(is_partial(index) && !omits_nulls(index)))
 		return newest;
 
 	/*

@@ -1,6 +1,6 @@
 /*
  * pages.c
- *	  Copies of pages, and searches in them.
+ *	  Copies of pages, and searches in them; which indexes can be searched.
  *
  * Without checksums, the server detects a damaged page only by its header, and
  * queries follow even damaged line pointers.  The report reads pages that no
@@ -13,8 +13,15 @@
 #include "access/detoast.h"
 #include "access/htup_details.h"
 #include "access/nbtree.h"
+#include "access/transam.h"
 #include "access/tupmacs.h"
+#include "catalog/pg_index.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "nodes/primnodes.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "advisor.h"
 #include "compat.h"
@@ -222,4 +229,45 @@ find_item(Relation index, IndexTuple tuple, Page page)
 	}
 	pfree(key);
 	return low;
+}
+
+/*
+ * Are the key columns compared only by built-in code, and is every sequence of
+ * bytes a value of their types?  This is not true of arrays, composite types
+ * and ranges: they are compared by the functions of their elements, and
+ * check_page() does not check their structure.
+ */
+bool
+is_compared_safely(Relation index)
+{
+	for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(index); i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(index), i);
+		Oid			type = getBaseType(column->atttypid);
+
+		if (index_getprocid(index, i + 1, BTORDER_PROC) >= FirstUnpinnedObjectId ||
+			(type >= FirstUnpinnedObjectId && !type_is_enum(type)) ||
+			(column->attlen < 0 && type != TEXTOID && type != VARCHAROID && type != BPCHAROID &&
+			 type != BYTEAOID && type != NUMERICOID))
+			return false;
+	}
+	return true;
+}
+
+bool
+is_partial(Relation index)
+{
+	return !heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL);
+}
+
+/* Does a partial index omit only the rows whose first column is null?  The predicate is read, but not evaluated. */
+bool
+omits_nulls(Relation index)
+{
+	bool		isnull;
+	Datum		predicate = SysCacheGetAttr(INDEXRELID, index->rd_indextuple, Anum_pg_index_indpred, &isnull);
+	NullTest   *test = stringToNode(TextDatumGetCString(predicate));
+
+	return IsA(test, NullTest) && test->nulltesttype == IS_NOT_NULL && IsA(test->arg, Var) &&
+		((Var *) test->arg)->varattno == index->rd_index->indkey.values[0];
 }

@@ -7,7 +7,7 @@
 # Installs their runtimes (Debian packages, npm packages in the versions of contrib/clients/package-lock.json,
 # kept in $IDGEN_CLIENTS or /var/cache/idgen-clients). A program whose runtime is missing has failed.
 
-. "$(dirname "$0")/../../dev/results.sh"
+. "$(dirname "$0")/../../scripts/results.sh"
 
 idgen_options '' "$@"
 clients=$IDGEN_SOURCE/contrib/clients
@@ -37,5 +37,5 @@ while IFS='|' read -r name _ runtime packages _; do
     fi </dev/null
 done < <(grep '^[a-z]' "$clients/programs.txt")
 
-run "Tests of contrib/clients" tap "${idgen_prove[@]}" --verbose --timer contrib/clients/t/*.pl
+run "Tests of contrib/clients" tap "${idgen_prove[@]}" --timer contrib/clients/t/*.pl
 end_of_results

@@ -40,7 +40,7 @@ my @rows = (
 	# UUIDs and ObjectIds
 	[ 'uuid_v4()', 'generator', 'vs' ],
 	[ 'uuid_v5(uuid,text)', 'reader', 'is strict', '22021', qq{$v4, 'name'} ],
-	[ 'named_uuid_v7(timestamptz,uuid,text)', 'reader', 'is strict', '22008 22021', qq{now(), $v4, 'name'} ],
+	[ 'named_uuid_v7(timestamptz,uuid,text)', 'reader', 'is strict', '22008 22021', qq{$instant, $v4, 'name'} ],
 	(map { [ "$_(timestamptz)", 'generator', 'vs', '22008' ] }
 		qw(uuid_v7 uuid_v1 uuid_v6 lambert_comb comb suffix_comb object_id ulid)),
 	[ 'short_comb(interval,int4,int4,timestamptz)', 'generator', 'vs', '22004 22023 22008', q{'30 seconds', 3, 100} ],
@@ -164,9 +164,9 @@ my @rows = (
 	[ 'internal_flushed_wal(pg_lsn,pg_lsn)', 'advisor', 'vr', '22023', q{'0/0', '0/0'} ],
 	[ 'internal_index_measures(regclass,int8)', 'advisor', 'vr', '22023', q{'public.things_pkey', 100} ],
 	[ 'internal_index_instead(oid)', 'advisor', 'ss', '', q{'public.things_pkey'::pg_catalog.regclass} ],
-	[ 'internal_key_reason(oid,float8,float8)', 'advisor', 'ss', '',
-	q{'public.things_pkey'::pg_catalog.regclass, 100, 4} ],
-	[ 'internal_new_defaults(oid)', 'advisor', 'ss', '', q{'public.things_pkey'::pg_catalog.regclass} ],
+	[ 'internal_key_advice(oid,float8,float8,name)', 'advisor', 'ss', '',
+		q{'public.things_pkey'::pg_catalog.regclass, 100, 4, ''} ],
+	[ 'internal_new_keys(oid,int2,name)', 'advisor', 'ss', '', q{'public.things'::pg_catalog.regclass, 1::int2, ''} ],
 	[ 'internal_rates(interval)', 'advisor', 'vr', '', q{'1 hour'} ],
 	[ 'index_report(regclass,int8,interval)', 'advisor', 'vr', '22004 22023', q{'public.things_pkey'} ],
 	[ 'index_reports(int8,bool,interval)', 'advisor', 'vu strict', '', '1000000000000, true' ],

@@ -3,11 +3,12 @@
 #   my $page = Page->new('recipes');          # docs/recipes.md; or a path: 'contrib/portable/README.md'
 #   $page->blocks('Store a uuid');            # the blocks of ```sql in this section
 #   $page->blocks('Node numbers', 'sh');      # the blocks of another language
+#   $page->blocks_in_order;                   # all blocks of SQL and shell commands
 #   $page->table('Store a uuid');             # the cells of each table row
 #   $page->prose('Store a uuid');             # its text without code blocks and line breaks
 #   my ($stdout, $stderr) = $page->paste('An event feed', 0);   # executes block 0, by default all blocks
 #   $page->prepared('An event feed');         # its PREPARE statements
-#   $page->outcome('SELECT 1/0');             # the rows, or "SQLSTATE constraint"
+#   $page->outcome('SELECT 1/0', user => 'app');    # the rows, or "SQLSTATE constraint"
 
 package Page;
 use strict;
@@ -49,6 +50,22 @@ sub blocks
 	return @blocks;
 }
 
+# Return all SQL and shell blocks of the page as lists of section, language and text.
+sub blocks_in_order
+{
+	my ($self) = @_;
+	my @blocks;
+	for my $heading (@{ $self->{headings} })
+	{
+		while ($self->{sections}{$heading} =~ /^( *)```(sql|sh)\n(.*?)^ *```/msg)
+		{
+			my ($indentation, $language, $text) = ($1, $2, $3);
+			push @blocks, [ $heading, $language, $text =~ s/^$indentation//gmr ];
+		}
+	}
+	return @blocks;
+}
+
 sub table
 {
 	my ($self, $heading) = @_;
@@ -76,8 +93,8 @@ sub prepared
 
 sub outcome
 {
-	my ($self, $sql) = @_;
-	my ($stdout, $stderr) = Server::psql_said($sql);
+	my ($self, $sql, %how) = @_;
+	my ($stdout, $stderr) = Server::psql_said($sql, %how);
 	return join(' ', map { $stderr =~ $_ } qr/ERROR:  (\w{5})/, qr/CONSTRAINT NAME:  (\S+)/) || $stdout;
 }
 

@@ -19,9 +19,9 @@ use Session;
 use Test::More;
 use Time::HiRes qw(usleep);
 
-our @EXPORT = (qw(init_server start_server ask psql_said errors outcome session in_parallel add_database
-	  wait_until kill_postmaster start_again dump_and_restore build_library
-	  private_memory $python has_matplotlib @unusual_names ident literal),
+our @EXPORT = (qw(init_server start_server ask psql_said errors outcome session in_parallel settings_reach_workers
+	  add_database wait_until kill_postmaster start_again dump_and_restore build_library
+	  copy_of_server private_memory $python has_matplotlib @unusual_names ident literal),
 	@PostgreSQL::Test::Utils::EXPORT, @Test::More::EXPORT);
 
 our ($python) = grep { -x } map { "$_/python3" } split /:/, $ENV{PATH};
@@ -47,7 +47,7 @@ sub import
 sub init_server
 {
 	my ($name, $conf, %init) = @_;
-	my $node = PostgreSQL::Test::Cluster->new($name);
+	my $node = PostgreSQL::Test::Cluster->new($name, install_path => delete $init{install_path});
 	$node->init(%init);
 	$node->append_conf('postgresql.conf', $conf) if defined $conf;
 	$first //= $node;
@@ -70,6 +70,13 @@ sub add_database
 	my $options = defined $encoding ? "ENCODING '$encoding' LOCALE 'C' TEMPLATE template0" : '';
 	ask("CREATE DATABASE $database $options");
 	ask('CREATE EXTENSION idgen', lc $database);
+}
+
+# Before versions 15.9 and 16.5, a library that a parallel worker loads first keeps the defaults of its settings there.
+sub settings_reach_workers
+{
+	my $version = $first->pg_version;
+	return $version >= 16 ? $version >= '16.5' : $version >= '15.9';
 }
 
 sub ask { my ($sql, $database) = @_; return $first->safe_psql($database // 'postgres', $sql) }
@@ -119,6 +126,23 @@ $body}
 });
 	system_or_bail('sh', '-c', "$cc -shared -fPIC -I$headers -o $library.so $library.c");
 	return $library;
+}
+
+# Copy the server's installation: the programs themselves, because they find their files relative to their own location,
+# and links to all other files. Return the install_path of nodes that use it, and its folders of libraries and
+# extensions.
+sub copy_of_server
+{
+	my $copy = PostgreSQL::Test::Utils::tempdir() . '/server';
+	my %folder;
+	for my $name ('bindir', 'sharedir', 'pkglibdir')
+	{
+		my ($original) = run_command([ 'pg_config', "--$name" ]);
+		$folder{$name} = "$copy$original";
+		system_or_bail('mkdir', '-p', $folder{$name});
+		system_or_bail('cp', $name eq 'bindir' ? '-r' : '-rs', "$original/.", $folder{$name});
+	}
+	return ($folder{bindir} =~ s{/[^/]+$}{}r, $folder{pkglibdir}, "$folder{sharedir}/extension");
 }
 
 # Settings for a plan that only parallel workers execute

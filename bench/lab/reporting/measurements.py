@@ -16,15 +16,18 @@ FREE_COLOURS = ["#c2185b", "#5d4037", "#0277bd", "#9e9d24"]
 METRICS = {
     "rows_per_s": "Throughput, rows/s",
     "wal_bytes_per_row": "WAL, bytes/row",
+    "fpi_per_row": "Full-page images, a row",
     "written_bytes_per_row": "Written, bytes/row",
     "index_wal_bytes_per_row": "WAL of the index, bytes/row",
     "index_images_per_row": "Full-page images of the index, a row",
     "growth_bytes_per_row": "Growth of the index, bytes/new row",
     "index_mb": "Index, MB",
     "replay_s": "Replay, s",
+    "cpu_us_per_row": "CPU time in the fastest round, µs/row",
     "reads_per_row": "Index blocks read, blocks/row",
     "newest_blocks": "Read for the newest 100 orders, blocks",
     "index_bytes_per_row": "Index, bytes/row",
+    "table_bytes_per_row": "Table and indexes, bytes/row",
     "leaf_density": "Leaf density, %",
 }
 MEASURED = {"measurements.csv", "keys.csv", "settings.csv", "touches.csv"}  # the files of a run that was not stored
@@ -119,7 +122,7 @@ class Run:
             if metric in METRICS:
                 spread = f" {stat.low:.9g} {stat.high:.9g}" if stat.low < stat.high else ""
                 points.setdefault((*at, stat.count), []).append(f"{metric}={stat.mean:.9g}{spread}")
-        rows += [["point", scene, key, series, "" if x is None else f"{x:g}", count, *metrics]
+        rows += [["point", scene, key, series, "" if x is None else f"{x:.15g}", count, *metrics]
                  for (scene, key, series, x, count), metrics in points.items()]
         with open(path, "w", encoding="utf-8", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows(rows)

@@ -15,7 +15,9 @@ my $sizes = q{
 	--rates.minutes 30 --rates.places 2 --speed.rows 2000 --speed.tables usual --speed.sessions 2 --speed.seconds 1
 	--replay.tables narrow --replay.rows 4000 --replay.inserts 2000 --bulk.rows 5000 --bulk.inserts 8000
 	--delete.rows 2000 --delete.windows 2 --delete.steps 2 --tenants.rows 10000 --tenants.tenants 1,100
-	--tenants.inserts 500 --tenants.places 1 --orders.rows 5000 --orders.inserts 200 --heat.rows 20000};
+	--tenants.inserts 500 --tenants.places 1 --orders.rows 5000 --orders.inserts 200
+	--areas.rows 5000 --areas.tenants 1,100 --areas.inserts 200 --areas.places 1 --lists.rows 5000
+	--lists.inserts 200 --lists.places 1 --heat.rows 20000};
 
 # the report requires matplotlib
 my $has_matplotlib = has_matplotlib();
@@ -48,8 +50,8 @@ sub read_measurements
 	}
 }
 read_measurements($out);
-my ($list) = (run_command([ $run, '--help' ]))[0] =~ /by default all: ([\w, ]+)$/m;
-is_deeply([ sort keys %mean ], [ sort split /, /, $list ], 'every scene has measurements');
+my ($list) = (run_command([ $run, '--help' ]))[0] =~ /by default all: (.*?)\n +--quick/s;
+is_deeply([ sort keys %mean ], [ sort $list =~ /\w+/g ], 'every scene has measurements');
 
 # The measurements of each scene, and the ratios of random keys to keyed COMBs
 for (
@@ -69,7 +71,19 @@ for (
 	[ 'delete', '20 rows a minute,2', 'leaf_density', 0 ],
 	[ 'tenants', 'tenants: 1,500', 'wal_bytes_per_row', 1.5 ],
 	[ 'orders', 'an order with its lines,', 'wal_bytes_per_row', 1.5 ],
-	[ 'orders', 'an order with its lines,', 'newest_blocks', 1.5 ])
+	[ 'orders', 'an order with its lines,', 'newest_blocks', 1.5 ],
+	[ 'areas', ',1', 'wal_bytes_per_row', 1.5 ],
+	[ 'lists', ',', 'wal_bytes_per_row', 1 ],
+	[ 'lists', ',', 'table_bytes_per_row', 0 ],
+	[ 'commands', 'first call,20000', 'fpi_per_row', 2 ],
+	[ 'commands', 'first call,20000', 'wal_bytes_per_row', 2 ],
+	[ 'commands', 'first call,20000', 'cpu_us_per_row', 0 ],
+	[ 'commands', 'first call,20000', 'index_mb', 0 ],
+	[ 'commands', 'repetition,20000', 'cpu_us_per_row', 0 ],
+	[ 'commands', 'first call beside a purge,20000', 'wal_bytes_per_row', 2 ],
+	[ 'commands', 'VACUUM of purged commands,20000', 'wal_bytes_per_row', 2 ],
+	[ 'entities', 'with its index,20000', 'wal_bytes_per_row', 2 ],
+	[ 'entities', 'without its index,20000', 'wal_bytes_per_row', 0 ])
 {
 	my ($scene, $at, $metric, $least) = @$_;
 	my ($random, $keyed) = map { $mean{$scene}{$at}{$metric}{$_} // 0 } qw(random keyed_comb);
@@ -90,6 +104,12 @@ cmp_ok($mean{delete}{'20 rows a minute,2'}{index_bytes_per_row}{random}, '<',
 	3 * $mean{delete}{'20 rows a minute,0'}{index_bytes_per_row}{random}, 'delete: the index does not keep growing');
 cmp_ok($mean{tenants}{'tenants: 100,500'}{wal_bytes_per_row}{keyed_comb}, '>',
 	1.5 * $mean{tenants}{'tenants: 1,500'}{wal_bytes_per_row}{keyed_comb}, 'tenants: each has its own place');
+cmp_ok($mean{areas}{',100'}{wal_bytes_per_row}{keyed_comb}, '>',
+	1.5 * $mean{areas}{',1'}{wal_bytes_per_row}{keyed_comb}, 'areas: each has its own place');
+my ($call, $repetition) = map { $mean{commands}{"$_,20000"}{wal_bytes_per_row}{random} } 'first call', 'repetition';
+cmp_ok($repetition, '<', $call / 100, 'commands: a repetition writes hardly anything');
+my ($with, $without) = map { $mean{entities}{"$_ its index,20000"}{wal_bytes_per_row}{random} } 'with', 'without';
+cmp_ok($with, '>', 2 * $without, 'entities: the index of random ids writes most of the WAL');
 
 my %pages;
 $pages{ $_->[0] }{ $_->[2] } = 1 for map { [ split /,/ ] } split /\n/, slurp_file("$out/touches.csv");

@@ -4,17 +4,28 @@
 
 use FindBin;
 use lib "$FindBin::RealBin/../../../t/lib";
+use Page;
 use Server;
 
 my $node = start_server('advice',
 	"autovacuum = off\ncheckpoint_timeout=1h\nmax_wal_size=10GB\nwal_keep_size=4GB\nwal_consistency_checking = ''");
-ask('CREATE EXTENSION idgen_advisor; CREATE DOMAIN uuid_text AS varchar(36)');
+ask('CREATE EXTENSION idgen_advisor; CREATE DOMAIN uuid_text AS varchar(36);
+	CREATE DOMAIN checked AS uuid CHECK (idgen.uuid_version(VALUE) = 4); CREATE DOMAIN nested AS checked;
+	SELECT idgen.create_id_domain(\'acct_2\', \'acct_2\')');
 
 # --- advice -------------------------------------------------------------------------
 my ($rows, $v4) = (40_000, 'gen_random_uuid()');
 my $new = qr/The newest \d+ rows are on \d+ leaf pages, and keys of/;
 my $change = qr/^$new idgen\.keyed_comb\('zoo'\) or idgen\.uuid_v7\(\) would be on few\.$/;
 my $change_text = qr/^$new idgen\.keyed_comb\('zoo'\)::text or idgen\.uuid_v7\(\)::text would be on few\.$/;
+my $newest = qr/^The newest \d+ rows are on \d+ leaf pages, and/;
+sub prefixed { return "idgen.prefixed_id_from_uuid('$_[0]', $_[1])" }
+sub change_prefixed
+{
+	my ($prefix, $condition) = @_;
+	my $keys = prefixed($prefix, q{idgen.keyed_comb('zoo')}) . ' or ' . prefixed($prefix, 'idgen.uuid_v7()');
+	return qr/$newest \Qkeys of $keys$condition would be on few.\E$/;
+}
 my $secret = qr/would be on few\. If the values are secrets, such as tokens, they must stay random\.$/;
 my $sparse = qr/^The leaf pages are only \d+ % full, and REINDEX INDEX CONCURRENTLY would save/;
 my $empty = qr/^Most pages contain no rows any more, and REINDEX INDEX CONCURRENTLY would save about (?:\d+ [kM]B) of/;
@@ -44,6 +55,47 @@ for (
 		'ALTER TABLE others ADD UNIQUE (id); ALTER TABLE %t ADD FOREIGN KEY (id) REFERENCES others (id)' ],
 	[ 'random keys, not in the WAL', 'id uuid PRIMARY KEY', 'the index is not in the WAL',
 		'ALTER TABLE %t SET UNLOGGED', filled($v4) ],
+	[ 'random keys, and a check of the minute', 'id uuid PRIMARY KEY',
+		qr/$newest keys that trigger recent accepts would be on few\.$/, filled($v4),
+		q{CREATE TRIGGER recent BEFORE INSERT ON %t FOR EACH ROW
+			EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb')} ],
+	[ 'random keys, and a check with a key', q{"Über\id" uuid PRIMARY KEY},
+		qr/$newest keys that trigger "Recent" accepts would be on few\.$/, filled($v4),
+		q{CREATE TRIGGER "Recent" BEFORE INSERT ON %t FOR EACH ROW
+			EXECUTE FUNCTION idgen.check_recent_hmac_id('Über\id', 'area=zoo')} ],
+	[ 'random keys, and checks that do not apply', 'id uuid PRIMARY KEY, id2 uuid', $change, filled($v4),
+		q{CREATE TRIGGER recent BEFORE INSERT ON %t FOR EACH ROW
+			EXECUTE FUNCTION idgen.check_recent_id('id2', 'short_comb')},
+		q{CREATE TRIGGER disabled BEFORE INSERT ON %t FOR EACH ROW
+			EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb')},
+		'ALTER TABLE %t DISABLE TRIGGER disabled' ],
+	[ 'random keys, and a CHECK', 'id uuid PRIMARY KEY CHECK (idgen.uuid_version(id) = 4)',
+		qr/keys of idgen\.keyed_comb\('zoo'\) or idgen\.uuid_v7\(\), if accepted by constraint zoo_id_check, would/,
+		filled($v4) ],
+	[ 'random keys of a domain over a domain with a CHECK', 'id nested PRIMARY KEY',
+		qr/, if accepted by constraint checked_check, would/, filled($v4) ],
+	[ 'a tenant and random keys', 'tenant int DEFAULT 1, id uuid, PRIMARY KEY (tenant, id)',
+		qr/$newest those of a primary key \(id\) with keys of idgen\.keyed_comb\('zoo'\) or/,
+		filled("i * 7919 % 1000, $v4") ],
+	[ 'a tenant that is a foreign key, and random keys', 'tenant uuid, id uuid, PRIMARY KEY (tenant, id)',
+		qr/$newest those of a primary key \(id\) with keys of idgen\.keyed_comb\('zoo'\) or/, filled("$v4, $v4"),
+		'CREATE TABLE tenants AS TABLE %t; ALTER TABLE tenants ADD PRIMARY KEY (tenant)',
+		'ALTER TABLE %t ADD FOREIGN KEY (tenant) REFERENCES tenants' ],
+	[ 'two foreign keys', 'tenant uuid, id uuid, PRIMARY KEY (tenant, id)',
+		'its first column is a foreign key, whose values are those of public.tenants', 'INSERT INTO %t TABLE tenants',
+		'ALTER TABLE tenants ADD UNIQUE (id); ALTER TABLE %t ADD FOREIGN KEY (tenant) REFERENCES tenants,
+			ADD FOREIGN KEY (id) REFERENCES tenants (id)' ],
+	[ 'random prefixed ids', 'id text PRIMARY KEY', change_prefixed('acct', ''),
+		filled(prefixed('acct', $v4)) ],
+	[ 'a domain of prefixed ids', 'id acct_2 PRIMARY KEY',
+		change_prefixed('acct_2', ', if accepted by constraint prefixed_id_check,'),
+		filled(prefixed('acct_2', $v4)) ],
+	[ 'ids with two prefixes', 'id text PRIMARY KEY', 'its first column contains other values than UUIDs',
+		filled("CASE i WHEN 5 THEN @{[ prefixed('user', $v4) ]} ELSE @{[ prefixed('acct', $v4) ]} END") ],
+	[ 'ids with a prefix that idgen does not accept', 'id text PRIMARY KEY',
+		'its first column contains other values than UUIDs', filled("'100%_' || @{[ prefixed('acct', $v4) ]}") ],
+	[ 'prefixed ids and a UUID', 'id text PRIMARY KEY', 'its first column contains other values than UUIDs',
+		filled("CASE i WHEN 5 THEN $v4\::text ELSE @{[ prefixed('acct', $v4) ]} END") ],
 	[ 'texts', 'id text COLLATE "C" PRIMARY KEY', 'its first column contains other values than UUIDs',
 		filled('md5(i::text)') ],
 	[ 'texts of UUIDs', 'id text PRIMARY KEY', $change_text, filled("$v4\::text") ],
@@ -72,6 +124,8 @@ for (
 		'CREATE INDEX ON %t ((id::text))', filled($v4) ],
 	[ 'a part of the rows', 'id uuid', 'it is a partial index', 'CREATE UNIQUE INDEX ON %t (id) WHERE id IS NOT NULL',
 		filled($v4) ],
+	[ 'a part of the rows, without UUIDs', 'id bigint', 'it is a partial index',
+		'CREATE INDEX ON %t (id) WHERE id > 5', filled('i') ],
 	[ 'a generated column', 'i int, id uuid GENERATED ALWAYS AS (md5(i::text)::uuid) STORED UNIQUE',
 		'its first column is generated', filled('i')],
 	[ 'half of version 7', 'id uuid PRIMARY KEY', 'a part of the newest rows is on few leaf pages',
@@ -97,6 +151,9 @@ for (
 	{
 		is("$advice|$reason", "|$expected", "$title: no advice, but a reason (density $density %)");
 	}
+	is(outcome("ALTER TABLE zoo ALTER id SET DEFAULT $1; INSERT INTO zoo DEFAULT VALUES"), '',
+		"$title: the table accepts the advised default")
+	  if $columns =~ /^id [^,]*(?:$|, id2)|DEFAULT 1/ && $advice =~ /keys of (idgen.*?) or idgen/;
 	cmp_ok($density, '<', 58, '... at a density that REINDEX would raise for some time only')
 	  if $title =~ /^short COMBs/;
 }
@@ -104,6 +161,31 @@ for (
 ask("CREATE MATERIALIZED VIEW copied AS SELECT $v4 AS id FROM generate_series(1, $rows); CREATE INDEX ON copied (id)");
 is(ask(q{SELECT advice, reason FROM idgen.index_report('copied_id_idx')}),
 	'|it is an index of a materialized view', 'a materialized view has no defaults');
+
+# Check the advice for the table of recorded commands, whose values come from clients and callers, and for tables of
+# other extensions.
+my $commands = 'idgen.creation_identifiers';
+sub commands_report { return ask("SELECT advice, reason FROM idgen.index_report('${commands}_$_[0]')") }
+sub record
+{
+	my ($ids, $id) = @_;
+	ask("TRUNCATE $commands; INSERT INTO $commands (command_id, command_name, entity_id, entity_number, entity_text)
+		SELECT $ids, 'order', CASE i % 3 WHEN 0 THEN $id END, CASE i % 3 WHEN 1 THEN (random() * 1e15)::bigint END,
+			CASE i % 3 WHEN 2 THEN md5(i::text) END FROM generate_series(1, 3 * $rows) i");
+}
+record($v4, $v4);
+like(commands_report('pkey'),
+	qr/$newest command ids of version 7, from clients or idgen\.named_uuid_v7\(\), would be on few\.\|$/,
+	'random command ids: advice for clients');
+like(commands_report($_), qr/$newest proposed ids from idgen\.keyed_comb\(\) or a sequence would be on few\.\|$/,
+	"$_: advice for callers") for 'entity_id', 'entity_number', 'entity_text';
+is(commands_report('created_at'), '|its table belongs to the extension idgen', 'the time of the commands: no advice');
+record('idgen.uuid_v7()', q{idgen.keyed_comb('zoo')});
+is(commands_report($_), '|the newest rows are on few leaf pages', "$_: local ids, no advice") for 'pkey', 'entity_id';
+ask("DROP TABLE zoo; CREATE TABLE zoo (id uuid PRIMARY KEY);
+	INSERT INTO zoo SELECT $v4 FROM generate_series(1, $rows)");
+is(ask(q{BEGIN; ALTER EXTENSION idgen_advisor ADD TABLE zoo; SELECT advice, reason FROM idgen.index_report('zoo')}),
+	'|its table belongs to the extension idgen_advisor', 'a table of an extension: no advice');
 
 # Check the advised default. The area is the name of the table, not the name of a partition. It begins with the schema
 # except in public, or if it would be too long.
@@ -163,6 +245,10 @@ is(ask("BEGIN; CREATE INDEX b ON zoo (id, tenant);
 	SELECT keyed_comb_wal_per_row < wal_per_row FROM idgen.index_report('b', 1000)"),
 	't', 'other indexes that begin with the key have a figure for another default, too');
 
+my ($v7) = grep { $_->[0] =~ /`uuid_v7\(\)`/ } Page->new('security')->table('What each kind reveals to an outsider');
+is(ask(q{SELECT reveals FROM idgen.key_plan(1, '1 day') WHERE key = 'uuid_v7()'}),
+	'the creation time ' . $v7->[1] =~ s/[^ -~]+/u/r, 'key_plan() agrees with docs/security.md');
+
 # --- WAL per day ----------------------------------------------------------------------
 my $named = ask('SHOW server_version_num') >= 170000 ? 'checkpointer' : 'bgwriter';
 my $begin = "SELECT pg_stat_reset(), pg_stat_reset_shared('$named')";
@@ -194,6 +280,7 @@ ask(join ';', (map { 'CREATE TABLE ' . $_ . ' (id ' . (/text/ ? 'text' : 'uuid')
 ask('CREATE EXTENSION pg_walinspect');
 my $from = ask('CHECKPOINT; SELECT pg_current_wal_insert_lsn()');
 ask($begin);
+record($v4, $v4);
 ask(join ';', insert($rows + $_ * $n, $rows + ($_ + 1) * $n), 'CHECKPOINT') for 0 .. 4;
 # The server counts the last checkpoint and the last rows with some delay.
 wait_until(sub { abs(report('rows_per_checkpoint', 'random_pkey') / $n - 1) < 0.1 });
@@ -216,6 +303,8 @@ for my $index (map { "${_}_pkey" } sort keys %values)
 	is($saved, 't', "$index: keyed_comb() would save WAL") if $index =~ /^random/;
 	is($saved, '', "$index: a key that cannot change has no such figure") if $index =~ /^seven|^text/;
 }
+is(report('unknown_reason', 'idgen.creation_identifiers_entity_id'),
+	'the server does not count the rows of a partial index', 'a partial index: the reason');
 like(report('unknown_reason', 'idle_pkey'), qr/^no rows were inserted since/, 'a table without inserts: the reason');
 is(ask("SELECT wal_per_day, unknown_reason FROM idgen.index_reports(0) WHERE index_name = 'random_pkey'::regclass"),
 	'|the statistics are younger than 01:00:00', 'a load of some seconds: no rates, and the reason');

@@ -7,11 +7,11 @@ from django.core import serializers
 from django.core.management import call_command
 from django.db import close_old_connections, transaction
 
-from commands import serve
+from commands import all_pages, serve
 
 django.setup()
 
-from shop.creation import create_invoice, create_order  # noqa: E402  only after setup()
+from shop import creation  # noqa: E402  only after setup()
 from shop.models import Invoice, Order  # noqa: E402
 
 
@@ -45,15 +45,23 @@ def fixture(note):
     return [order.object.id]
 
 
+def pages(limit):
+    return all_pages(lambda last: creation.orders_after(last, int(limit)))
+
+
+def new_command():
+    return [creation.new_command()]
+
+
 def create_once(command, note):
-    order = create_order(command, note)
+    order = creation.create_order(command, note)
     return [order.id, order.note]
 
 
 def insert_invoice(id, order_id):
-    create_invoice(id, order_id)
+    creation.create_invoice(id, order_id)
 
 
-commands = [migrate, diff, order_with_invoice, bulk, fixture, create_once, insert_invoice]
+commands = [migrate, diff, order_with_invoice, bulk, fixture, pages, new_command, create_once, insert_invoice]
 # Django closes old connections before each request
 serve(commands, lambda error: error.__cause__, before_each=close_old_connections)

@@ -4,9 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { pushSchema } from 'drizzle-kit/api'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { migrate } from 'drizzle-orm/node-postgres/migrator'
-import { ids, serve } from '../t/lib/commands.mjs'
+import { allPages, ids, rowOf, serve } from '../t/lib/commands.mjs'
 import { pool } from '../node-pg/database.mjs'
-import { createOrder, insertInvoice, insertOrders } from './orders.mjs'
+import { createOrder, insertInvoice, insertOrders, newCommand, ordersAfter } from './orders.mjs'
 import * as schema from './schema.mjs'
 
 const db = drizzle(pool)
@@ -26,6 +26,8 @@ await serve({
     return ids([order, ...await insertInvoice(tx, { order_id: order.id })])
   }),
   bulk: async (note, number) => ids(await insertOrders(db, Array(Number(number)).fill({ note }))),
-  create_once: async (command, note) => Object.values(await createOrder(pool, command, note)),
+  pages: (limit) => allPages((last) => ordersAfter(db, last, Number(limit))),
+  new_command: () => [newCommand()],
+  create_once: async (command, note) => rowOf(await createOrder(pool, command, note)),
   insert_invoice: async (id, order_id) => ids(await insertInvoice(db, { id, order_id })),
 })

@@ -1,4 +1,4 @@
-import { eq, sql } from 'drizzle-orm'
+import { desc, eq, sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { invoices, orders } from './schema.mjs'
 
@@ -7,15 +7,25 @@ export const insertOrders = (db, values) => db.insert(orders).values(values).ret
 // The client that gets no answer repeats this with the same key.
 export const insertInvoice = (db, invoice) => db.insert(invoices).values(invoice).onConflictDoNothing().returning()
 
-// The client generates the command id once, and sends the same one in every retry. The function takes the connection
-// itself, because db.transaction() keeps each one whose BEGIN fails (drizzle-team/drizzle-orm#6241).
+// The newest orders, from the first or after the last order of the previous page
+export const ordersAfter = (db, last, limit = 20) => db.select().from(orders)
+  .where(last && sql`(${orders.created_at}, ${orders.id}) < (${last.created_at.toISOString()}, ${last.id})`)
+  .orderBy(desc(orders.created_at), desc(orders.id)).limit(limit)
+
+// The client makes the command id once, with this function, and sends the same one in every retry.
+export { v7 as newCommand } from 'uuid'
+
+// The function takes the connection itself, because db.transaction() keeps each one whose BEGIN fails
+// (drizzle-team/drizzle-orm#6241).
 export async function createOrder(pool, command, note) {
   const client = await pool.connect()
   try {
     const order = await drizzle(client).transaction(async (tx) => {
       const { rows: [{ entity_id: id, created }] } = await tx.execute(sql`
         SELECT entity_id, created
-        FROM idgen.create_once(${command}, idgen.keyed_comb('orders'), 'create order', ${{ note }})`)
+        FROM idgen.create_once(
+            idgen.check_recent_uuid_v7(${command}, past_tolerance => '1 day', future_tolerance => '10 minutes'),
+            idgen.keyed_comb('orders'), 'create order', ${{ note }})`)
       if (created) await tx.insert(orders).values({ id, note })
       return (await tx.select().from(orders).where(eq(orders.id, id)))[0]
     })

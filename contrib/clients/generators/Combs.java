@@ -6,7 +6,7 @@ import java.util.UUID;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** COMBs of version 4 as idgen makes them */
+/** COMBs of version 4 as idgen makes them, and UUIDs of version 7 */
 public final class Combs {
     private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -21,7 +21,7 @@ public final class Combs {
             throw new IllegalArgumentException("an area must have at most 63 bytes");
         System.arraycopy(hash(key, 1, period, Math.floorDiv(ms, period), area), 0, bytes, 0, 3);
         bytes[3] = hash(key, 2, period, Math.floorDiv(ms * 12, period), area)[0];
-        return stamp(bytes);
+        return stamp(bytes, 4);
     }
 
     private static byte[] hash(byte[] key, int level, long period, long n, String area)
@@ -37,9 +37,22 @@ public final class Combs {
     }
 
     static UUID shortComb(long ms, byte[] bytes, long period, int prefixBytes) {
-        long number = Math.floorDiv(ms, period);
-        for (int i = prefixBytes - 1; i >= 0; i--, number >>= 8) bytes[i] = (byte) number;
-        return stamp(bytes);
+        setPrefix(bytes, Math.floorDiv(ms, period), prefixBytes);
+        return stamp(bytes, 4);
+    }
+
+    /** For command ids before JDK 26, which has UUID.ofEpochMillis() */
+    public static UUID uuidV7() {
+        return uuidV7(System.currentTimeMillis(), random());
+    }
+
+    static UUID uuidV7(long ms, byte[] bytes) {
+        setPrefix(bytes, ms, 6);
+        return stamp(bytes, 7);
+    }
+
+    private static void setPrefix(byte[] bytes, long number, int length) {
+        for (int i = length - 1; i >= 0; i--, number >>= 8) bytes[i] = (byte) number;
     }
 
     private static byte[] random() {
@@ -48,9 +61,9 @@ public final class Combs {
         return bytes;
     }
 
-    private static UUID stamp(byte[] bytes) {
+    private static UUID stamp(byte[] bytes, int version) {
         if (bytes.length != 16) throw new IllegalArgumentException("a COMB must have 16 bytes");
-        bytes[6] = (byte) (bytes[6] & 0x0f | 0x40); // version 4
+        bytes[6] = (byte) (bytes[6] & 0x0f | version << 4);
         bytes[8] = (byte) (bytes[8] & 0x3f | 0x80); // variant of RFC 9562
         return new UUID(ByteBuffer.wrap(bytes).getLong(0), ByteBuffer.wrap(bytes).getLong(8));
     }

@@ -1,4 +1,4 @@
-"""COMBs of version 4 as idgen makes them"""
+"""COMBs of version 4 as idgen makes them, and UUIDs of version 7"""
 
 import hashlib
 import hmac
@@ -14,7 +14,7 @@ def hmac_comb(key, area, unix_ms=None, random=None, period_ms=3_600_000):
         raise ValueError("the key of hmac_comb() must have 16 bytes")
     if not isinstance(area, str) or len(area.encode()) > 63:
         raise ValueError("an area must be a text of at most 63 bytes")
-    ms = time.time_ns() // 1_000_000 if unix_ms is None else math.floor(unix_ms)
+    ms = milliseconds(unix_ms)
 
     def digest(level, number):
         return hmac.digest(key, f"{level} {period_ms} {number} {area}".encode(), hashlib.sha256)
@@ -25,11 +25,23 @@ def hmac_comb(key, area, unix_ms=None, random=None, period_ms=3_600_000):
 
 def short_comb(unix_ms=None, random=None, period_ms=60_000, prefix_bytes=2):
     """Begins with the number of the period, by default the minute modulo 65536."""
-    ms = time.time_ns() // 1_000_000 if unix_ms is None else math.floor(unix_ms)
+    ms = milliseconds(unix_ms)
     prefix = (ms // period_ms % 256**prefix_bytes).to_bytes(prefix_bytes, "big")
     return stamp(prefix, random)
 
 
-def stamp(prefix, random):
+def uuid_v7(unix_ms=None, random=None):
+    """For command ids before Python 3.14, which has uuid.uuid7()"""
+    return stamp(milliseconds(unix_ms).to_bytes(6, "big"), random, version=7)
+
+
+def milliseconds(unix_ms):
+    return time.time_ns() // 1_000_000 if unix_ms is None else math.floor(unix_ms)
+
+
+def stamp(prefix, random, version=4):
     random = os.urandom(16) if random is None else random
-    return uuid.UUID(bytes=prefix + random[len(prefix) :], version=4)  # 16 bytes; sets version and variant
+    id = bytearray(prefix + random[len(prefix) :])
+    id[6] = id[6] & 0x0F | version << 4
+    id[8] = id[8] & 0x3F | 0x80  # variant of RFC 9562
+    return uuid.UUID(bytes=bytes(id))  # 16 bytes

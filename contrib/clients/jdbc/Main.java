@@ -18,6 +18,16 @@ public final class Main {
                 return List.of(invoice.orderId(), invoice.id());
             case "bulk":
                 return Orders.insert(db, Collections.nCopies(Integer.parseInt(words[1]), words[0]));
+            case "pages":
+                var all = new ArrayList<UUID>();
+                for (var last = Orders.Order.NONE; last != null; ) {
+                    var page = Orders.after(db, last, Integer.parseInt(words[0]));
+                    page.forEach(order -> all.add(order.id()));
+                    last = page.isEmpty() ? null : page.get(page.size() - 1);
+                }
+                return all;
+            case "new_command":
+                return List.of(Orders.newCommand());
             case "create_once":
                 var order = Orders.createOnce(db, UUID.fromString(words[0]), words[1]);
                 return List.of(order.id(), order.note());
@@ -48,7 +58,7 @@ public final class Main {
                 if (db == null) db = DriverManager.getConnection(url);
                 db.setAutoCommit(false);
                 answer.add("ok");
-                answer.addAll(answer(db, line[0], line[1].split("\t")));
+                answer.addAll(answer(db, line[0], line.length == 1 ? new String[0] : line[1].split("\t")));
                 db.commit();
             } catch (SQLException e) {
                 if (db != null) db.close();

@@ -39,6 +39,13 @@ $commands = [
         return [$order->id, Invoice::create(['order_id' => $order->id])->id];
     }),
     'bulk' => fn ($note, $number) => Order::createMany(array_fill(0, (int) $number, $note)),
+    'pages' => function ($limit) {
+        for ($all = []; count($page = Order::after(end($all) ?: null, (int) $limit)) > 0;) {
+            array_push($all, ...$page);
+        }
+        return array_column($all, 'id');
+    },
+    'new_command' => fn () => [Order::newCommand()],
     'create_once' => function ($command, $note) {
         $order = Order::createOnce($command, $note);
         return [$order->id, $order->note];

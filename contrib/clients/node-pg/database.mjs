@@ -1,6 +1,8 @@
 import pg from 'pg'
 
-export const pool = new pg.Pool() // PGHOST, PGPORT, PGUSER, PGDATABASE
+// PGHOST, PGPORT, PGUSER, PGDATABASE. A lost host must not be waited for: keepalives find it while the connection is
+// idle, and query_timeout during a query.
+export const pool = new pg.Pool({ keepAlive: true, keepAliveInitialDelayMillis: 10_000, query_timeout: 30_000 })
 // A lost connection is also an event, which ends the process if nothing listens to it.
 pool.on('error', () => {})
 pool.on('connect', (client) => client.on('error', () => {}))

@@ -11,11 +11,14 @@ export async function insertInvoice(db, { id, order_id }) {
   await db.query('INSERT INTO invoices (id, order_id) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING', [id, order_id])
 }
 
-// The client generates the command id once. Each attempt proposes a new key, because the server refuses old ones. Only
+// The client makes the command id once. Each attempt proposes a new key, because the server refuses old ones. Only
 // the attempt that records the command creates rows, with the id that it gets back.
 export const createInvoice = (command, order_id, items) => inTransaction(async (db) => {
   const { rows: [{ entity_id: id, created }] } = await db.query(
-    `SELECT entity_id, created FROM idgen.create_once($1, $2, 'create invoice', $3)`,
+    `SELECT entity_id, created
+     FROM idgen.create_once(
+         idgen.check_recent_uuid_v7($1, past_tolerance => '1 day', future_tolerance => '10 minutes'),
+         $2, 'create invoice', $3)`,
     [command, newInvoice(order_id).id, { order_id, items }])
   if (created) {
     await insertInvoice(db, { id, order_id })

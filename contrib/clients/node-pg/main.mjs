@@ -1,8 +1,8 @@
 // Answers the commands of programs.txt by the template of this folder.
-import { ids, serve } from '../t/lib/commands.mjs'
+import { allPages, ids, rowOf, serve } from '../t/lib/commands.mjs'
 import { inTransaction, pool } from './database.mjs'
 import { createInvoice, insertInvoice, newInvoice } from './invoices.mjs'
-import { createOrder, insertOrder, insertOrders } from './orders.mjs'
+import { createOrder, insertOrder, insertOrders, newCommand, ordersAfter } from './orders.mjs'
 
 await serve({
   order_with_invoice: (note) => inTransaction(async (db) => {
@@ -12,7 +12,9 @@ await serve({
     return ids([order, invoice])
   }),
   bulk: async (note, number) => ids(await insertOrders(pool, Array(Number(number)).fill(note))),
-  create_once: async (command, note) => Object.values(await createOrder(command, note)),
+  pages: (limit) => allPages((last) => ordersAfter(pool, last, limit)),
+  new_command: () => [newCommand()],
+  create_once: async (command, note) => rowOf(await createOrder(command, note)),
   insert_invoice: (id, order_id) => insertInvoice(pool, { id, order_id }),
   async children(command, order, ...items) {
     const { id, lines } = await createInvoice(command, order, items)

@@ -9,11 +9,23 @@ export async function insertOrders(db, notes) {
   return (await db.query('INSERT INTO orders (note) SELECT unnest($1::text[]) RETURNING *', [notes])).rows
 }
 
-// The client generates the command id once, and sends the same one in every retry.
+// The newest orders, from the first or after the last order of the previous page
+export async function ordersAfter(db, { created_at, id } = { created_at: 'infinity', id: 'f'.repeat(32) }, limit = 20) {
+  const { rows } = await db.query(
+    `SELECT * FROM orders WHERE (created_at, id) < ($1, $2)
+     ORDER BY created_at DESC, id DESC LIMIT $3`, [created_at, id, limit])
+  return rows
+}
+
+// The client makes the command id once, with this function, and sends the same one in every retry.
+export { v7 as newCommand } from 'uuid'
+
 export const createOrder = (command, note) => inTransaction(async (db) => {
   const { rows: [{ entity_id: id, created }] } = await db.query(
     `SELECT entity_id, created
-     FROM idgen.create_once($1, idgen.keyed_comb('orders'), 'create order', $2)`, [command, { note }])
+     FROM idgen.create_once(
+         idgen.check_recent_uuid_v7($1, past_tolerance => '1 day', future_tolerance => '10 minutes'),
+         idgen.keyed_comb('orders'), 'create order', $2)`, [command, { note }])
   if (created) await db.query('INSERT INTO orders (id, note) VALUES ($1, $2)', [id, note])
   return (await db.query('SELECT * FROM orders WHERE id = $1', [id])).rows[0]
 })

@@ -34,6 +34,20 @@ func answer(ctx context.Context, tx pgx.Tx, command string, words []string) (ans
 			answer = append(answer, order.ID)
 		}
 		return answer, err
+	case "pages":
+		limit, _ := strconv.Atoi(words[0])
+		for last := none; ; {
+			page, err := ordersAfter(ctx, tx, last, limit)
+			if err != nil || len(page) == 0 {
+				return answer, err
+			}
+			for _, last = range page {
+				answer = append(answer, last.ID)
+			}
+		}
+	case "new_command":
+		command, err := newCommand()
+		return []any{command}, err
 	case "insert_invoice":
 		var invoice Invoice
 		_, _ = invoice.ID.Scan(words[0]), invoice.OrderID.Scan(words[1])

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -10,8 +11,9 @@ import (
 
 // Order has a key that the server generates.
 type Order struct {
-	ID   pgtype.UUID
-	Note string
+	ID        pgtype.UUID
+	CreatedAt pgtype.Timestamptz
+	Note      string
 }
 
 func insertOrder(ctx context.Context, tx pgx.Tx, note string) (Order, error) {
@@ -24,10 +26,27 @@ func insertOrders(ctx context.Context, tx pgx.Tx, notes []string) ([]Order, erro
 	return pgx.CollectRows(rows, pgx.RowToStructByName[Order])
 }
 
-const createOnce = `SELECT entity_id, created
-	FROM idgen.create_once($1::uuid, idgen.keyed_comb('orders'), 'create order', jsonb_build_object('note', $2::text))`
+// none is the position before the first page of a list.
+var none = Order{
+	ID:        pgtype.UUID{Bytes: uuid.Max, Valid: true},
+	CreatedAt: pgtype.Timestamptz{InfinityModifier: pgtype.Infinity, Valid: true},
+}
 
-// The client generates the command id once, and repeats it.
+// ordersAfter returns the newest orders, after none or the last order of the previous page.
+func ordersAfter(ctx context.Context, tx pgx.Tx, last Order, limit int) ([]Order, error) {
+	query := "SELECT * FROM orders WHERE (created_at, id) < ($1, $2) ORDER BY created_at DESC, id DESC LIMIT $3"
+	rows, _ := tx.Query(ctx, query, last.CreatedAt, last.ID, limit)
+	return pgx.CollectRows(rows, pgx.RowToStructByName[Order])
+}
+
+const createOnce = `SELECT entity_id, created
+	FROM idgen.create_once(
+		idgen.check_recent_uuid_v7($1::uuid, past_tolerance => '1 day', future_tolerance => '10 minutes'),
+		idgen.keyed_comb('orders'), 'create order', jsonb_build_object('note', $2::text))`
+
+// The client makes the command id once, and repeats it.
+func newCommand() (uuid.UUID, error) { return uuid.NewV7() }
+
 func createOrder(ctx context.Context, db *pgxpool.Pool, command, note string) (order Order, err error) {
 	err = pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
 		var id pgtype.UUID

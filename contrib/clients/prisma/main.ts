@@ -1,7 +1,7 @@
 // Answers the commands of programs.txt by the template of this folder.
-import { ids, serve } from '../t/lib/commands.mjs'
+import { allPages, ids, rowOf, serve } from '../t/lib/commands.mjs'
 import { insertInvoice, newInvoice } from './invoices.ts'
-import { createOrder, db } from './orders.ts'
+import { createOrder, db, newCommand, ordersAfter } from './orders.ts'
 
 await serve({
   async order_with_invoice(note) {
@@ -11,6 +11,8 @@ await serve({
   },
   bulk: async (note, number) =>
     ids(await db.order.createManyAndReturn({ data: Array(Number(number)).fill({ note }) })),
-  create_once: async (command, note) => Object.values(await createOrder(command, note)),
+  pages: (limit) => allPages((last) => ordersAfter(last, Number(limit))),
+  new_command: () => [newCommand()],
+  create_once: async (command, note) => rowOf(await createOrder(command, note)),
   insert_invoice: async (id, order_id) => ids([await insertInvoice({ id, order_id })]),
 })

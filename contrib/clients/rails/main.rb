@@ -51,6 +51,12 @@ COMMANDS = {
     [order.id, *order.invoices.map(&:id)]
   end,
   'bulk' => ->(note, number) { Order.insert_all!(Array.new(number.to_i) { { note: } }).rows.flatten },
+  'pages' => lambda do |limit|
+    all = []
+    all.concat(Order.after(all.last).limit(limit)) until all.size == Order.count
+    all.map(&:id)
+  end,
+  'new_command' => -> { [Order.new_command] },
   'create_once' => ->(command, note) { Order.create_once!(command, note).then { |order| [order.id, order.note] } },
   'insert_invoice' => ->(id, order_id) { [Invoice.create_again!(id, order_id).id] }
 }.freeze

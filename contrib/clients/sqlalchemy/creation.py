@@ -1,21 +1,26 @@
 """Creations that a client may repeat after a lost answer; the caller commits."""
 
 import json
+import uuid
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from combs import hmac_comb
+import combs
 from models import ID_KEY, Invoice, Line, Order
 
 CREATE_ONCE = sa.text(
-    "SELECT entity_id, created FROM idgen.create_once(:command, idgen.keyed_comb('orders'), "
-    "'create order', jsonb_build_object('note', CAST(:note AS text)))"
+    "SELECT entity_id, created FROM idgen.create_once("
+    "idgen.check_recent_uuid_v7(:command, past_tolerance => '1 day', future_tolerance => '10 minutes'), "
+    "idgen.keyed_comb('orders'), 'create order', jsonb_build_object('note', CAST(:note AS text)))"
 )
+
+# The client makes the command id once, with this function, and sends the same one in every retry.
+new_command = getattr(uuid, "uuid7", combs.uuid_v7)  # uuid7() is new in Python 3.14
 
 
 def create_order(session, command, note):
-    """The server generates the key. The client generates the command id once, and repeats it."""
+    """The server generates the key."""
     id, created = session.execute(CREATE_ONCE, {"command": command, "note": note}).one()
     if created:
         session.add(Order(id=id, note=note))
@@ -28,6 +33,14 @@ def create_orders(session, notes):
     return session.scalars(sa.insert(Order).returning(Order.id), [{"note": note} for note in notes]).all()
 
 
+def orders_after(session, last=None, limit=20):
+    """The newest orders, from the first or after the last order of the previous page."""
+    query = sa.select(Order).order_by(Order.created_at.desc(), Order.id.desc()).limit(limit)
+    if last:
+        query = query.where(sa.tuple_(Order.created_at, Order.id) < (last.created_at, last.id))
+    return session.scalars(query).all()
+
+
 def create_invoice(session, id, order_id):
     """The client generates the key, and repeats it."""
     session.execute(insert(Invoice).values(id=id, order_id=order_id).on_conflict_do_nothing())
@@ -35,7 +48,9 @@ def create_invoice(session, id, order_id):
 
 
 CREATE_INVOICE = sa.text(
-    "SELECT entity_id, created FROM idgen.create_once(:command, :proposed, 'create invoice', CAST(:request AS jsonb))"
+    "SELECT entity_id, created FROM idgen.create_once("
+    "idgen.check_recent_uuid_v7(:command, past_tolerance => '1 day', future_tolerance => '10 minutes'), "
+    ":proposed, 'create invoice', CAST(:request AS jsonb))"
 )
 
 
@@ -43,7 +58,7 @@ def create_invoice_with_lines(session, command, order_id, items):
     """The application generates the keys: a new one in each attempt, because the server refuses old ones. Only the
     attempt that records the command creates rows, with the id that it gets back."""
     request = json.dumps({"order_id": str(order_id), "items": items})
-    proposed = hmac_comb(ID_KEY, "invoices")
+    proposed = combs.hmac_comb(ID_KEY, "invoices")
     parameters = {"command": command, "proposed": proposed, "request": request}
     id, created = session.execute(CREATE_INVOICE, parameters).one()
     if created:

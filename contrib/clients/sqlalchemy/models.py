@@ -1,3 +1,4 @@
+import datetime
 import os
 import uuid
 
@@ -11,7 +12,7 @@ ID_KEY = bytes.fromhex(os.environ["ID_KEY"])
 
 
 class Base(DeclarativeBase):
-    type_annotation_map = {str: sa.Text}
+    type_annotation_map = {str: sa.Text, datetime.datetime: sa.DateTime(timezone=True)}
 
 
 class Order(Base):
@@ -21,7 +22,9 @@ class Order(Base):
     id: Mapped[uuid.UUID] = mapped_column(
         primary_key=True, server_default=sa.text("idgen.keyed_comb('orders'::text)")
     )
+    created_at: Mapped[datetime.datetime] = mapped_column(server_default=sa.func.now())
     note: Mapped[str]
+    __table_args__ = (sa.Index("orders_created_at_id_idx", "created_at", "id"),)  # for lists
 
 
 class Invoice(Base):
@@ -29,7 +32,7 @@ class Invoice(Base):
 
     __tablename__ = "invoices"
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=lambda: hmac_comb(ID_KEY, "invoices"))
-    order_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("orders.id"))
+    order_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("orders.id"), index=True)
     order: Mapped[Order] = relationship()
     lines: Mapped[list["Line"]] = relationship(order_by="Line.item")
 
@@ -37,5 +40,5 @@ class Invoice(Base):
 class Line(Base):
     __tablename__ = "lines"
     id: Mapped[uuid.UUID] = mapped_column(primary_key=True, default=lambda: hmac_comb(ID_KEY, "lines"))
-    invoice_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("invoices.id"))
+    invoice_id: Mapped[uuid.UUID] = mapped_column(sa.ForeignKey("invoices.id"), index=True)
     item: Mapped[str]

@@ -2,6 +2,7 @@
 # import the template and answer commands. All assertions are in this file.
 
 use lib 'contrib/clients/t/lib';
+use Page;
 use Program;
 use Server;
 
@@ -9,12 +10,19 @@ my $uuid = qr/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 
 my $node = Program::start_server('stacks');
 ask('CREATE EXTENSION idgen');
-sub new_id { return ask('SELECT idgen.uuid_v4()') }
+my ($waiters) = grep { /pg_blocking_pids/ } Page->new("$Program::folder/README.md")->blocks('Create once');
+my %keepalives;
+for (Page->new("$Program::folder/README.md")->table('Connections'))
+{
+	my ($names, $keepalives) = @$_;
+	$keepalives{$_} = $keepalives =~ /`(.*?)`/ ? $1 : undef for $names =~ m{\((\S+)/\)}g;
+}
+my $idle_sessions;
 
 # Check that an answer is an error with SQLSTATE 23514 for this constraint. If the driver has no field for the
 # constraint, check the message.
 my %message = (not_today => 'not_today', creation_identifiers_same_command => 'already used for a different command',
-	invoices_id_is_recent => 'outside the accepted time window');
+	map { $_ => 'outside the accepted time window' } qw(invoices_id_is_recent check_recent_uuid_v7));
 
 sub is_refused
 {
@@ -42,12 +50,15 @@ sub test_stack
 	is_deeply([ $program->ask('diff') ], ['ok'], 'the next migration is empty') if $stack->{has}{diff};
 
 	my @rows = keys_of_both($program, $in);
+	lists($stack, $in);
 	create_once($program, $in);
+	lost_host($stack, $in);
 	is(in_flight($stack, $in, 'create_once', 'in flight'),
 		$in->("SELECT string_agg(id::text, ' ') FROM orders WHERE note = 'in flight'"), '... and one order is created');
 	own_keys($program, $in, @rows);
 	children($stack, $program, $in, $rows[0]) if $stack->{has}{children};
 	is($program->end, 0, 'the program ends well');
+	keepalives($stack);
 	cut_wires($stack, $in) if $stack->{has}{wires} && defined $ENV{IDGEN_CLIENT_NAMES};
 }
 
@@ -74,7 +85,9 @@ sub keys_of_both
 sub create_once
 {
 	my ($program, $in) = @_;
-	my $command = new_id();
+	my ($command) = my @commands = map { $program->results('new_command') } 1 .. 3;
+	is($in->("SELECT count(DISTINCT id) FROM unnest('{" . join(',', @commands) . "}'::uuid[]) id
+		WHERE idgen.is_recent_uuid_v7(id)"), 3, 'create once: command ids are different UUIDs of version 7');
 
 	# The INSERT fails, so no effect of the first attempt may remain.
 	$in->("ALTER TABLE orders ADD CONSTRAINT not_today CHECK (note <> 'once')");
@@ -90,6 +103,67 @@ sub create_once
 		'... and another body is refused');
 	is($in->("SELECT string_agg(id::text, ' ') FROM orders WHERE note IN ('once', 'other')"), $id,
 		'... one row was created');
+
+	# Its command may have been purged.
+	my $late = $in->(q{SELECT idgen.uuid_v7(now() - interval '1 day 1 minute')});
+	is_refused([ $program->ask('create_once', $late, 'late') ], 'check_recent_uuid_v7', 'a late command id is refused');
+	is($in->("SELECT count(*) FROM idgen.creation_identifiers WHERE command_id = '$late'"), 0, '... and not recorded');
+	my $yesterday = $in->(q{SELECT idgen.uuid_v7(now() - interval '23 hours')});
+	is(($program->ask('create_once', $yesterday, 'in time'))[0], 'ok', '... but not one of yesterday');
+}
+
+# Each foreign key has an index. A list of orders, page by page, returns each order once, even if orders were created at
+# the same time, and reads the index.
+sub lists
+{
+	my ($stack, $in) = @_;
+	is($in->(q{SELECT count(*) > 0, string_agg(conrelid::regclass || '.' || attname, ', ') FILTER (WHERE NOT EXISTS
+			(SELECT FROM pg_index WHERE indrelid = conrelid AND indkey[0] = attnum))
+		FROM pg_constraint JOIN pg_attribute ON attrelid = conrelid AND attnum = conkey[1]
+		WHERE contype = 'f' AND connamespace = 'public'::regnamespace}), 't|', 'no foreign key is without an index');
+
+	my $database = "ALTER DATABASE $stack->{database}";
+	$in->("$database SET session_preload_libraries = auto_explain; $database SET auto_explain.log_min_duration = 0;
+		$database SET enable_seqscan = off; $database SET enable_bitmapscan = off");
+	my $program = $stack->start;
+	my $log_before = -s $node->logfile;
+	my @ids = $program->results('pages', 7);
+	is("@ids", $in->(q{SELECT string_agg(id::text, ' ' ORDER BY created_at DESC, id DESC) FROM orders
+		HAVING count(*) - count(DISTINCT created_at) >= 49}), 'a list, page by page');
+	$in->("$database RESET ALL");
+	$program->end;
+	my (undef, @plans) = split /ms  plan:\n/, slurp_file($node->logfile, $log_before);
+	my $expected = qr/\tLimit .*\n\t  ->  Index Scan Backward using \w+ on orders .*\n\t +Index Cond: .*created_at/;
+	cmp_ok(scalar(grep { /$expected/ } @plans), '>=', int(@ids / 7), '... each but the first begins in the index')
+	  or diag("plans: @plans");
+}
+
+# The host of a client is lost while its transaction, which has recorded the command, is idle. A retry does not wait for
+# it, and succeeds after the server has ended the session.
+sub lost_host
+{
+	my ($stack, $in) = @_;
+	my $role = "ALTER ROLE app IN DATABASE $stack->{database}";
+	$in->("$role RESET ALL");    # to the settings of setup.sql
+	my $program = $stack->start;
+	my ($command) = $program->results('new_command');
+	my $first = session(database => $stack->{database}, user => 'app');
+	$first->ask("BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0;
+		SELECT idgen.create_once('$command', idgen.uuid_v4(), 'create')");
+	is(join(' ', ($program->ask('create_once', $command, 'once more'))[ 0, 1 ]), 'error 55P03',
+		'a lost host: a retry does not wait for its session');
+
+	# This takes ten seconds, so only one stack waits for it.
+	$first->ask($idle_sessions++ ? 'ROLLBACK' : 'SET LOCAL idle_in_transaction_session_timeout TO DEFAULT');
+	my @answer;
+	ok(wait_until(sub { @answer = $program->ask('create_once', $command, 'once more'); $answer[0] eq 'ok' }),
+		'... and one after its end succeeds')
+	  or diag("answer: @answer");
+	is($in->(q{SELECT string_agg(id::text, ' ') FROM orders WHERE note = 'once more'}), $answer[1],
+		'... with the only order');
+	$first->quit;
+	$program->end;
+	$in->("$role SET $_ = 0") for 'lock_timeout', 'idle_in_transaction_session_timeout';
 }
 
 # Four processes send the same command while another session has an uncommitted record of it. All of them wait for that
@@ -97,14 +171,14 @@ sub create_once
 sub in_flight
 {
 	my ($stack, $in, $task, @words) = @_;
-	my $command = new_id();
+	my @programs = map { $stack->start } 1 .. 4;
+	my ($command) = $programs[0]->results('new_command');
 	my $first = session(database => $stack->{database});
 	$first->ask("BEGIN; SELECT idgen.create_once('$command', idgen.uuid_v4(), 'create')");
 
-	my @programs = map { $stack->start } 1 .. 4;
 	$_->send($task, $command, @words) for @programs;
-	ok(wait_until(sub { $in->(q{SELECT count(DISTINCT pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
-		WHERE NOT granted AND datname = current_database()}) == 4 }), 'in flight: four wait');
+	my $blocked_by_first = qr/^\d+\|\{$first->{pid}\}\|/m;
+	ok(wait_until(sub { 4 == (() = $in->($waiters) =~ /$blocked_by_first/g) }), 'in flight: four wait');
 	$first->ask('ROLLBACK');
 
 	my @answers = map { [ $_->answer ] } @programs;
@@ -119,7 +193,7 @@ sub in_flight
 sub children
 {
 	my ($stack, $program, $in, $order) = @_;
-	my $command = new_id();
+	my ($command) = $program->results('new_command');
 	my $lines = "SELECT string_agg(concat_ws(' ', invoice_id, item), ', ' ORDER BY item) FROM lines";
 
 	# The first attempt is rolled back after the command was recorded. The server's log contains the id that it
@@ -171,6 +245,29 @@ sub own_keys
 	}
 	is($in->("SELECT string_agg(id::text, ' ' ORDER BY id) FROM invoices WHERE order_id = '$order'"),
 		join(' ', sort $id, $old, $new), '... the three rows stay the only ones');
+}
+
+# Both ends of a connection send keepalives after some seconds without data, instead of after two hours. JDBC can only
+# turn them on.
+sub keepalives
+{
+	my ($stack) = @_;
+	my $program = bless { %$stack, setting => $keepalives{ $stack->{name} } }, 'Program';
+	my $process = $program->start;
+	$process->results('bulk', 'keepalives', 1);
+	my $port = sprintf '%04X', $node->port;
+	my %limit = (client => $stack->{name} eq 'jdbc' ? 2 * 60 * 60 : 15, server => 10);
+	my @ends;
+	for my $end ('client', 'server')
+	{
+		my $addresses = $end eq 'server' ? qr/\w+:$port \w+:\w+/ : qr/\w+:\w+ \w+:$port/;
+		ok(wait_until(sub {
+			# state 01: established; timer 02: keepalive, and when it ends in hundredths of a second
+			@ends = grep { s/^ *\d+: $addresses 01 \S+ // } map { split /\n/, slurp_file("/proc/net/$_") } 'tcp', 'tcp6';
+			return @ends && !grep { !/^02:(\w+)/ || hex($1) > 100 * $limit{$end} } @ends;
+		}), "the $end sends keepalives") or diag("ends: @ends");
+	}
+	$process->end;
 }
 
 # Each command creates its order once, and the answer is this order, even if the connection is cut at any of the

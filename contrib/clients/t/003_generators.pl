@@ -90,6 +90,22 @@ sub answers
 	return (run_command([ $language->in_folder("$language->{command} <$input") ]))[0];
 }
 
+# Verify that the version 7 UUID of a time is the example in appendix A.6 of RFC 9562, that version and variant do not
+# depend on the random bytes, and that the server accepts the one of now.
+sub version_7
+{
+	my ($language) = @_;
+	my $ms = hex '017F22E279B0';
+	for ([ '00' x 6 . '0CC318C4DC0C0C07398F', '017f22e2-79b0-7cc3-98c4-dc0c0c07398f' ],
+		[ 'ff' x 16, '017f22e2-79b0-7fff-bfff-ffffffffffff' ])
+	{
+		my ($bytes, $expected) = @$_;
+		my ($made, $of_now) = split ' ', answers($language, [ 'v7', '', '', 1, 1, $ms, $bytes ]);
+		is($made, $expected, "$language->{name}: version 7 of RFC 9562's time, random bytes $bytes");
+		is(ask("SELECT idgen.check_recent_uuid_v7('$of_now')"), $of_now, '... and one of now');
+	}
+}
+
 for my $language (Program::all('generators'))
 {
 	SKIP:
@@ -121,6 +137,7 @@ for my $language (Program::all('generators'))
 			(map { "idgen.is_recent_short_comb('$_')" } @of_now[ 0, 2 ]),
 			map { "idgen.is_recent_hmac_comb('$_', '$area', 'first')" } @of_now[ 1, 3 ]),
 			't', '... which the server accepts');
+		version_7($language) if $language->{has}{v7};
 	}
 }
 done_testing();

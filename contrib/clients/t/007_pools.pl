@@ -12,11 +12,11 @@ my $node = Program::start_server('pools');
 ask('CREATE EXTENSION idgen');
 my $pool = Pool->new($node, ['app'], size => 2) or plan skip_all => 'pgbouncer is not installed';
 
-# The settings of a stack are the texts in code font in its row, if there are any.
+# The settings of a stack are the texts in code font in its row's last column, if there are any.
 my %settings;
-for (Page->new('contrib/clients/README.md')->table('PgBouncer'))
+for (Page->new('contrib/clients/README.md')->table('Connections'))
 {
-	my ($names, $settings) = @$_;
+	my ($names, undef, $settings) = @$_;
 	$settings{$_} = [ $settings =~ /`(.*?)`/g ] for $names =~ m{\((\S+)/\)}g;
 }
 is(join(' ', sort keys %settings), join(' ', sort map { $_->{name} } Program::all('stack')), 'the page has all stacks')
@@ -45,7 +45,7 @@ sub work
 	for my $round (1 .. $rounds)
 	{
 		# In each of two pairs, both processes send the same command.
-		my @ids = split /\n/, ask('SELECT gen_random_uuid() FROM generate_series(1, 2);
+		my @ids = split /\n/, ask('SELECT idgen.uuid_v7() FROM generate_series(1, 2);
 			SELECT idgen.hmac_comb($$invoices$$) FROM generate_series(1, 4)');
 		for my $words (
 			sub { return 'create_once', $ids[ $_[0] % 2 ], $ids[ $_[0] % 2 ] },

@@ -17,7 +17,9 @@ import os
 import re
 import signal
 import sys
-import uuid
+
+sys.path.insert(0, "generators")
+from combs import uuid_v7
 
 HANGS = int(os.environ.get("PG_TEST_TIMEOUT_DEFAULT", 180))  # seconds without an answer
 
@@ -83,7 +85,7 @@ class Program:
     async def create_order(self, cuts):
         """The packets at which the connections were cut."""
         await self.proxy.plan(*cuts)
-        command = str(uuid.uuid4())
+        command = str(uuid_v7())
         for attempt in itertools.count():
             outcome, word, *rest = await self.ask("create_once", command, command)
             if outcome == "ok":

@@ -31,6 +31,10 @@ SCENES = [  # scene, series, points, and the metrics with those of bigint
     ("delete", ["20 rows a minute"], range(4), INDEX),
     ("tenants", ["tenants: 1", "tenants: 1000"], [1000, 10000], {**WAL, **INDEX}),
     ("orders", [""], [""], {**WAL, "newest_blocks": 12}),
+    ("areas", [""], [1, 1000], {**WAL, **INDEX}),
+    ("lists", [""], [""], {**WAL, "table_bytes_per_row": 90}),
+    ("commands", ["first call", "repetition"], [288000, 2000000], {**WAL, "cpu_us_per_row": 40, "index_mb": 9}),
+    ("entities", ["with its index", "without its index"], [200000], {**WAL, "index_mb": 9}),
     ("heat", [""], [""], WAL)]
 
 

@@ -1,22 +1,41 @@
-"""Creations that a client may repeat after a lost answer."""
+"""Creations that a client may repeat after a lost answer, and the list of what was created"""
 
+import uuid
+
+import combs
 from django.db import connection, transaction
+from django.db.models import Q
 
 from .models import Invoice, Order
 
+# The client makes the command id once, with this function, and sends the same one in every retry.
+new_command = getattr(uuid, "uuid7", combs.uuid_v7)  # uuid7() is new in Python 3.14
+
 
 def create_order(command, note):
-    """The server generates the key. The client generates the command id once, and repeats it."""
+    """The server generates the key."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
             "SELECT entity_id, created FROM idgen.create_once("
-            "%s, idgen.keyed_comb('orders'), 'create order', jsonb_build_object('note', %s::text))",
+            "idgen.check_recent_uuid_v7(%s, past_tolerance => '1 day', future_tolerance => '10 minutes'), "
+            "idgen.keyed_comb('orders'), 'create order', jsonb_build_object('note', %s::text))",
             [command, note],
         )
         id, created = cursor.fetchone()
         if created:
             Order.objects.create(id=id, note=note)
         return Order.objects.get(id=id)
+
+
+def orders_after(last=None, limit=20):
+    """The newest orders, from the first or after the last order of the previous page. The first condition is where the
+    scan of the index begins."""
+    orders = Order.objects.all()
+    if last:
+        orders = orders.filter(
+            Q(created_at__lt=last.created_at) | Q(id__lt=last.id), created_at__lte=last.created_at
+        )
+    return orders[:limit]
 
 
 def create_invoice(id, order_id):

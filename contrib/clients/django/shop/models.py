@@ -1,4 +1,5 @@
 from django.db import models
+from django.db.models.functions import Now
 
 from .keys import KeyField, keyed_comb
 from .own_keys import invoice_id
@@ -6,10 +7,13 @@ from .own_keys import invoice_id
 
 class Order(models.Model):
     id = KeyField(primary_key=True, editable=False, db_default=keyed_comb("orders"))
+    created_at = models.DateTimeField(editable=False, db_default=Now())
     note = models.TextField()
 
     class Meta:
         db_table = "orders"
+        ordering = ["-created_at", "-id"]
+        indexes = [models.Index(fields=["created_at", "id"], name="orders_created_at_id_idx")]
 
 
 class Invoice(models.Model):

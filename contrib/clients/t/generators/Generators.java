@@ -13,6 +13,7 @@ public final class Generators {
             System.out.println(switch (w[0]) {
                 case "short" -> Combs.shortComb(ms, random, period, Integer.parseInt(w[4]));
                 case "hmac" -> Combs.hmacComb(key, w[2].equals("\\N") ? null : w[2], ms, random, period);
+                case "v7" -> Combs.uuidV7(ms, random) + " " + Combs.uuidV7();
                 default -> Combs.shortComb() + " " + Combs.hmacComb(key, w[2]);
             });
         }

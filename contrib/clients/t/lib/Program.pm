@@ -90,6 +90,9 @@ sub create_database
 	$self->{database} = $self->{name} =~ s/\W/_/gr;
 	Server::ask("CREATE DATABASE $self->{database} OWNER app");
 	Server::ask(PostgreSQL::Test::Utils::slurp_file("$folder/setup.sql"), $self->{database});
+	# A slow machine must not reach the timeouts. Another test resets these settings.
+	Server::ask("ALTER ROLE app IN DATABASE $self->{database} SET $_ = 0")
+	  for 'lock_timeout', 'idle_in_transaction_session_timeout';
 	if (!$self->{has}{migrate})
 	{
 		my $migration = PostgreSQL::Test::Utils::slurp_file("$folder/migration.sql");

@@ -10,6 +10,14 @@ function fields(error) {
 }
 
 export const ids = (rows) => rows.map(({ id }) => id)
+export const rowOf = ({ id, note }) => [id, note]
+
+// The ids of all pages; next(last) returns the rows of the page after this row.
+export async function allPages(next) {
+  const all = []
+  for (let page; page = await next(all.at(-1)), page.length > 0;) all.push(...page)
+  return ids(all)
+}
 
 export async function serve(commands) {
   for await (const line of createInterface({ input: process.stdin })) {

@@ -3,6 +3,14 @@
 import sys
 
 
+def all_pages(next_page):
+    """The ids of all pages; next_page(last) is the page after this row."""
+    rows = []
+    while page := next_page(rows[-1] if rows else None):
+        rows += page
+    return [row.id for row in rows]
+
+
 def serve(commands, cause, before_each=lambda: None):
     """The commands are functions; cause(error) is the driver's error, or None."""
     commands = {command.__name__: command for command in commands}

@@ -3,6 +3,7 @@
 from django.contrib.postgres.operations import CreateExtension
 from django.db import migrations, models
 from django.db.models import CASCADE
+from django.db.models.functions import Now
 
 from shop.keys import KeyField, keyed_comb
 from shop.own_keys import invoice_id
@@ -26,9 +27,14 @@ class Migration(migrations.Migration):
             name="Order",
             fields=[
                 ("id", KeyField(db_default=keyed_comb("orders"), **KEY)),
+                ("created_at", models.DateTimeField(editable=False, db_default=Now())),
                 ("note", models.TextField()),
             ],
-            options={"db_table": "orders"},
+            options={
+                "db_table": "orders",
+                "ordering": ["-created_at", "-id"],
+                "indexes": [models.Index(fields=["created_at", "id"], name="orders_created_at_id_idx")],
+            },
         ),
         migrations.CreateModel(
             name="Invoice",

@@ -12,12 +12,14 @@ return new class extends Migration
         DB::statement('CREATE EXTENSION IF NOT EXISTS idgen');
         Schema::create('orders', function (Blueprint $table) {
             $table->uuid('id')->primary()->default(DB::raw("idgen.keyed_comb('orders')"));
+            $table->timestampTz('created_at', 3)->useCurrent();
             $table->text('note');
+            $table->index(['created_at', 'id']); // for lists
         });
         // the application generates the key
         Schema::create('invoices', function (Blueprint $table) {
             $table->uuid('id')->primary();
-            $table->foreignUuid('order_id')->constrained();
+            $table->foreignUuid('order_id')->index()->constrained();
         });
         // needs EXECUTE on idgen.check_recent_hmac_id(), which only a superuser can grant
         DB::statement("CREATE TRIGGER invoices_id_is_recent BEFORE INSERT OR UPDATE OF id ON invoices

@@ -2,7 +2,9 @@ class CreateTables < ActiveRecord::Migration[7.2]
   def change
     enable_extension 'idgen'
     create_table :orders, id: :uuid, default: -> { "idgen.keyed_comb('orders')" } do |t|
+      t.timestamptz :created_at, null: false, default: -> { 'now()' }
       t.text :note, null: false
+      t.index %i[created_at id] # for lists
     end
     # default: nil, because the application generates the key
     create_table :invoices, id: :uuid, default: nil do |t|

@@ -12,9 +12,11 @@ def upgrade():
     op.create_table(
         "orders",
         sa.Column("id", sa.Uuid(), server_default=sa.text("idgen.keyed_comb('orders'::text)"), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.Column("note", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("id"),
     )
+    op.create_index("orders_created_at_id_idx", "orders", ["created_at", "id"])
     op.create_table(
         "invoices",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -22,6 +24,7 @@ def upgrade():
         sa.ForeignKeyConstraint(["order_id"], ["orders.id"]),
         sa.PrimaryKeyConstraint("id"),
     )
+    op.create_index("ix_invoices_order_id", "invoices", ["order_id"])
     op.create_table(
         "lines",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -30,6 +33,7 @@ def upgrade():
         sa.ForeignKeyConstraint(["invoice_id"], ["invoices.id"]),
         sa.PrimaryKeyConstraint("id"),
     )
+    op.create_index("ix_lines_invoice_id", "lines", ["invoice_id"])
     # needs EXECUTE on idgen.check_recent_hmac_id(), which only a superuser can grant
     for table in "invoices", "lines":
         op.execute(
