@@ -426,7 +426,8 @@ sub events
 	my ($stdout) = $recipe->paste($heading);
 	like($stdout, qr/^[0-9a-f-]{36}$/m, 'a tenant inserts a row');
 	is($recipe->outcome('INSERT INTO parcels DEFAULT VALUES'), '42704', 'without a tenant, there is no key');
-	ask("BEGIN; SET LOCAL app.tenant = '$_'; INSERT INTO parcels SELECT FROM generate_series(1, 20); COMMIT") for 1 .. 50;
+	ask("BEGIN; SET LOCAL app.tenant = '$_'; INSERT INTO parcels SELECT FROM generate_series(1, 20); COMMIT")
+	  for 1 .. 50;
 	# While the test runs, a new interval of five minutes can begin.
 	is(ask(q{SELECT max(tenants) FROM
 			(SELECT count(DISTINCT tenant) AS tenants FROM parcels GROUP BY left(id::text, 8)) s}),

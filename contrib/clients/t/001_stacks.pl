@@ -263,7 +263,8 @@ sub keepalives
 		my $addresses = $end eq 'server' ? qr/\w+:$port \w+:\w+/ : qr/\w+:\w+ \w+:$port/;
 		ok(wait_until(sub {
 			# state 01: established; timer 02: keepalive, and when it ends in hundredths of a second
-			@ends = grep { s/^ *\d+: $addresses 01 \S+ // } map { split /\n/, slurp_file("/proc/net/$_") } 'tcp', 'tcp6';
+			@ends = grep { s/^ *\d+: $addresses 01 \S+ // }
+			  map { split /\n/, slurp_file("/proc/net/$_") } 'tcp', 'tcp6';
 			return @ends && !grep { !/^02:(\w+)/ || hex($1) > 100 * $limit{$end} } @ends;
 		}), "the $end sends keepalives") or diag("ends: @ends");
 	}
