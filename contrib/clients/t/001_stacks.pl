@@ -254,7 +254,6 @@ sub keepalives
 	my ($stack) = @_;
 	my $program = bless { %$stack, setting => $keepalives{ $stack->{name} } }, 'Program';
 	my $process = $program->start;
-	$process->results('bulk', 'keepalives', 1);
 	my $port = sprintf '%04X', $node->port;
 	my %limit = (client => $stack->{name} eq 'jdbc' ? 2 * 60 * 60 : 15, server => 10);
 	my @ends;
@@ -262,6 +261,7 @@ sub keepalives
 	{
 		my $addresses = $end eq 'server' ? qr/\w+:$port \w+:\w+/ : qr/\w+:\w+ \w+:$port/;
 		ok(wait_until(sub {
+			$process->results('bulk', 'keepalives', 1) if !@ends;    # a pool closes connections without use
 			# state 01: established; timer 02: keepalive, and when it ends in hundredths of a second
 			@ends = grep { s/^ *\d+: $addresses 01 \S+ // }
 			  map { split /\n/, slurp_file("/proc/net/$_") } 'tcp', 'tcp6';
