@@ -10,7 +10,7 @@ my $uuid = qr/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 
 my $node = Program::start_server('stacks');
 ask('CREATE EXTENSION idgen');
-my ($waiters) = grep { /pg_blocking_pids/ } Page->new("$Program::folder/README.md")->blocks('Create once');
+my ($waiters) = map { /^(SELECT pid, pg_blocking_pids.*?;)/ms } Page->new('running')->blocks('Monitoring');
 my %keepalives;
 for (Page->new("$Program::folder/README.md")->table('Connections'))
 {
