@@ -140,12 +140,12 @@ the pages of the current hour. If new rows go to few pages, these pages stay in 
 images."""),
 }
 ABOUT = """\
-Each figure is a mean, unless its heading states otherwise. If the measurements differ, the smallest and the largest are
-given in brackets, and are the ends of thin bars in the pictures. A column whose heading has a colon contains the ratio
-of two means. The sign ~ means that the ranges of two times overlap, and the sign – that there is no figure. Times
-depend on the other load of the machine, but bytes and sizes do not. The amount of WAL is the difference between two values of `wal_bytes` in `pg_stat_wal`. It
-includes full-page images, but neither alignment nor page headers. The clock is simulated, except in sections that
-mention the server's clock."""
+Each figure is a mean, unless its heading states otherwise. If the measurements differ, the smallest and the largest
+are given in brackets, and are the ends of thin bars in the pictures. A column whose heading has a colon contains the
+ratio of two means. The sign ~ means that the ranges of two times overlap, and the sign – that there is no figure.
+Times depend on the other load of the machine, but bytes and sizes do not. The amount of WAL is the difference between
+two values of `wal_bytes` in `pg_stat_wal`. It includes full-page images, but neither alignment nor page headers. The
+clock is simulated, except in sections that mention the server's clock."""
 
 
 def code(key):
