@@ -33,7 +33,8 @@ command_for() {
     case $1:$2 in
         contrib/clients/*) echo contrib/clients/test-clients.sh ;;
         *:Citus*) echo dev/test-citus.sh ;;
-        *PostgreSQL\ [0-9]*) echo "dev/run-on.sh $(sed -E 's/.*PostgreSQL ([0-9]+).*/\1/' <<<"$2") scripts/test.sh $1" ;;
+        *PostgreSQL\ [0-9]*)
+            echo "dev/run-on.sh $(sed -E 's/.*PostgreSQL ([0-9]+).*/\1/' <<<"$2") scripts/test.sh $1" ;;
         *) echo "scripts/test.sh $1, where this is available" ;;
     esac
 }

@@ -33,9 +33,10 @@ GROUP BY 1 ORDER BY 1;
 
 -- more areas than a session remembers, in turn and in both directions
 CREATE TEMP TABLE turns AS
-    SELECT n % 40 AS area, idgen.keyed_comb('area ' || n % 40, '365250 days') AS id FROM generate_series(1, 4000) n;
-INSERT INTO turns SELECT n % 40, idgen.keyed_comb('area ' || n % 40, '365250 days') FROM generate_series(4000, 1, -1) n;
-SELECT count(DISTINCT area) AS areas, count(DISTINCT prefix(id)) AS prefixes,
+    SELECT n % 1100 AS area, idgen.keyed_comb('area ' || n % 1100, '365250 days') AS id FROM generate_series(1, 3300) n;
+INSERT INTO turns
+    SELECT n % 1100, idgen.keyed_comb('area ' || n % 1100, '365250 days') FROM generate_series(3300, 1, -1) n;
+SELECT count(DISTINCT area) AS areas, count(DISTINCT prefix(id)) > 1097 AS prefixes,
        count(DISTINCT (area, prefix(id))) AS of_areas
 FROM turns;
 SELECT count(DISTINCT prefix(idgen.keyed_comb(area, '365250 days'))) AS prefixes

@@ -139,8 +139,8 @@ SELECT count(*) AS names, count(DISTINCT id) AS ids, bool_and(idgen.uuid_version
 FROM (SELECT idgen.uuid_v5(md5((n % 10)::text)::uuid, (n / 10)::text) AS id FROM generate_series(0, 9999) n) s;
 
 --
--- Named version 7: values from Python's hashlib. The time is rounded down to the millisecond. (t/016_named_uuids.pl tests
--- names that are not ASCII.)
+-- Named version 7: values from Python's hashlib. The time is rounded down to the millisecond.
+-- (t/016_named_uuids.pl tests names that are not ASCII.)
 --
 SELECT instant, idgen.named_uuid_v7(instant, namespace, name), expected
 FROM (VALUES (timestamptz '2026-01-01 00:00:00.123456+00', uuid '6ba7b810-9dad-11d1-80b4-00c04fd430c8',

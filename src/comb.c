@@ -156,7 +156,6 @@ take_tag(const ShortPrefix *prefix, int32 run_length, uint64 prefix_value, uint3
 		run->transaction = transaction;
 		run->left = adaptive ? ADAPTIVE_RUN_LENGTH : run_length;
 	}
-	Assert(run->left > 0);
 	run->left--;
 	*tag = run->tag;
 	return true;

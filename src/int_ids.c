@@ -176,7 +176,7 @@ next_int_id(FunctionCallInfo fcinfo, const IntIdLayout *layout)
 	int			node = require_node(layout);
 	int64		id;
 
-	/* 0 is not a valid identifier: node 0 in the tick of the epoch begins with 1 */
+	/* 0 is not a valid identifier, so node 0 begins the epoch with 1 */
 	do
 	{
 		uint64		value = ticker_next(&layout->ticker);

@@ -21,6 +21,7 @@
  */
 #include "postgres.h"
 
+#include "common/hashfn.h"
 #include "common/hmac.h"
 #include "common/sha2.h"
 #include "miscadmin.h"
@@ -39,13 +40,12 @@ StaticAssertDecl(SECRET_BYTES == 16, "another size requires another SEGMENT_NAME
 #define PERIOD_KNOWN		(1 << 15)
 #define ALL_KNOWN			(PERIOD_KNOWN | ((1 << PARTS_OF_PERIOD) - 1))
 
-/* Size of the area cache, from which a backend evicts the oldest area */
-#define MAX_AREAS			32
+/* Size of the area cache (2 MB, of which a backend uses only the beginning), which is emptied when it is full */
+#define MAX_AREAS			1024
 
 static KeyedArea areas[MAX_AREAS];
 static int	area_count = 0;
-static int	last_used = 0;		/* areas are often used in turn */
-static int	next_made = 0;
+static uint16 places[4 * MAX_AREAS];	/* a hash table: numbers of areas, counted from 1 */
 
 static void
 hmac_sha256(const uint8 *key, int key_length, const char *message, uint8 *digest)
@@ -146,28 +146,22 @@ set_key_name(KeyedArea *area, const text *key_name)
 	memcpy(area->key_name, VARDATA_ANY(key_name), area->key_name_length);
 }
 
-static inline KeyedArea *
-find_area(KeySource source, const text *key_name, const text *name, int64 period_ms)
+/* Return the place of an area in the hash table, which contains 0 if the area is not cached. */
+static inline uint16 *
+find_place(KeySource source, const text *key_name, const text *name, int64 period_ms)
 {
-	for (int i = 0; i < area_count; i++)
+	for (uint32 hash = hash_bytes((const unsigned char *) VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name));; hash++)
 	{
-		int			tried = last_used + i < area_count ? last_used + i : last_used + i - area_count;
+		uint16	   *place = &places[hash % lengthof(places)];
 
-		if (is_area_of(&areas[tried], source, key_name, name, period_ms))
-		{
-			last_used = tried;
-			return &areas[tried];
-		}
+		if (*place == 0 || is_area_of(&areas[*place - 1], source, key_name, name, period_ms))
+			return place;
 	}
-	return NULL;
 }
 
-static KeyedArea *
-make_area(KeySource source, const text *key_name, const text *name, int64 period_ms)
+static void
+make_area(KeyedArea *made, KeySource source, const text *key_name, const text *name, int64 period_ms)
 {
-	KeyedArea  *made = &areas[next_made];
-
-	/* set the period last: find_area() skips incomplete areas */
 	memset(made, 0, sizeof(KeyedArea));
 	made->source = source;
 	if (source == KEY_OF_FILE)
@@ -175,32 +169,33 @@ make_area(KeySource source, const text *key_name, const text *name, int64 period
 	made->name_length = VARSIZE_ANY_EXHDR(name);
 	memcpy(made->name, VARDATA_ANY(name), made->name_length);
 	made->period_ms = period_ms;
-
-	last_used = next_made;
-	next_made = (next_made + 1) % MAX_AREAS;
-	area_count = Max(area_count, last_used + 1);
-	return made;
 }
 
 /*
  * Return the cached state for one key, area and period.  It is valid until the
- * next reload of the configuration, after which the name may denote a
- * different key.  The area's name is in UTF-8.  key_name is NULL unless the
- * key is in the key file.
+ * next call, and until the next reload of the configuration, after which the
+ * name may denote a different key.  The area's name is in UTF-8.  key_name is
+ * NULL unless the key is in the key file.
  */
 KeyedArea *
 keyed_area(KeySource source, const text *key_name, const text *name, int64 period_ms)
 {
 	static TimestampTz kept_since = 0;
-	KeyedArea  *area;
+	uint16	   *place = find_place(source, key_name, name, period_ms);
 
-	if (unlikely(kept_since != PgReloadTime))
+	if (unlikely(kept_since != PgReloadTime || (*place == 0 && area_count == MAX_AREAS)))
 	{
-		area_count = last_used = next_made = 0;
+		memset(places, 0, sizeof(places));
+		area_count = 0;
 		kept_since = PgReloadTime;
+		place = find_place(source, key_name, name, period_ms);
 	}
-	area = find_area(source, key_name, name, period_ms);
-	return likely(area != NULL) ? area : make_area(source, key_name, name, period_ms);
+	if (unlikely(*place == 0))
+	{
+		make_area(&areas[area_count], source, key_name, name, period_ms);
+		*place = ++area_count;
+	}
+	return &areas[*place - 1];
 }
 
 /* Return the given period, after computing its hash if necessary. */

@@ -73,6 +73,7 @@ typedef struct TickerSegment
 	uint64		signature;		/* of ticker 0; ticker i adds i */
 	pg_atomic_uint64 last[DATABASES * TICKERS]; /* the values returned last */
 } TickerSegment;
+
 StaticAssertDecl(sizeof(TickerSegment) == 2056, "another size requires another SEGMENT_NAME");
 
 static TickerSegment *tickers = NULL;

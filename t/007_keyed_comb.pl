@@ -121,16 +121,18 @@ SKIP:
 		$start->();
 		my ($session, $other) = (session(), session());
 		$fail->($session->{pid});
-		my $error = $session->ask("SELECT $given");
+		my $first = $session->ask("SELECT $given");
 		if (-s "$folder/fail")
 		{
 			$node->stop;
 			skip 'the random bits of the server are not from RAND_bytes()', 1;
 		}
-		is($error, 'XX000', 'not preloaded: the first call gets no random bits');
 		# If the secret were left all zeros, it would be the same after every start.
 		my $now = $other->ask("SELECT $given");
 		ok(!$seen{$now}++, 'the next call has a new secret');
+		# On 15 and 16, the first call of a session tries to attach to all segments, and then to the one that it needs.
+		is($first, $node->pg_version >= 17 ? 'XX000' : $now,
+			'not preloaded: without random bits, the first call fails, or tries again');
 		is($session->ask("SELECT $given"), $now, 'and the session that failed has it, too');
 		$_->quit for $session, $other;
 		$node->stop;

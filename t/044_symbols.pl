@@ -45,7 +45,8 @@ for (
 	[ 'dev/packaging/rpm/idgen.spec', qr/^Version: +(\S+)$/m ],
 	[ 'dev/packaging/rpm/idgen.spec', qr/^%changelog\n\* .* - (\S+)-\d+$/m ],
 	[ 'dev/packaging/README.md', qr/idgen-(\d\S*)\.zip/ ],
-	[ 'dev/packaging/cloudnativepg/Dockerfile', qr/idgen:(\d[\d.]*)-/ ], [ 'idgen.control', qr/^default_version = '(.*)'$/m ],
+	[ 'dev/packaging/cloudnativepg/Dockerfile', qr/idgen:(\d[\d.]*)-/ ],
+	[ 'idgen.control', qr/^default_version = '(.*)'$/m ],
 	[ 'sql/interface.sql', qr/^CREATE EXTENSION idgen VERSION '(.*)'/m ])
 {
 	my ($file, $pattern) = @$_;

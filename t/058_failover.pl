@@ -44,6 +44,15 @@ sub paste
 	return $stdout;
 }
 
+# A standby follows another server.
+sub follow
+{
+	my ($name, $primary) = @_;
+	$node{$name}->append_conf('postgresql.conf',
+		"primary_conninfo = '" . $node{$primary}->connstr =~ s/'/''/gr . " application_name=$name'");
+	$node{$name}->reload if -e $node{$name}->data_dir . '/postmaster.pid';
+}
+
 $node{a} = init_server('a', "include '../idgen.conf'\nwal_log_hints = on\nwal_keep_size = 1GB\nautovacuum = off",
 	allows_streaming => 1);
 make_host_file('a');
@@ -61,6 +70,7 @@ for my $name ('b', 'c')
 	like(slurp_file($node{$name}->logfile), qr/could not open configuration file ".*\/idgen\.conf"/,
 		'... and says why');
 	make_host_file($name);
+	follow('c', 'b') if $name eq 'c';
 	$node{$name}->start;
 }
 
@@ -69,24 +79,17 @@ my $checked = paste('the check', $check);
 like($checked, qr/^$_\|t\n(?:idgen\..*\n)*idgen\.node_id\|$number_of{$_}\|.*idgen\.conf$/m, "$_ has its number")
   for 'a', 'b', 'c';
 
-# Both standbys confirm each commit, so that either of them can be promoted without a loss.
+# The only standby that is connected confirms each commit, so that it can be promoted without a loss. The third server
+# follows this standby. Otherwise, it could have received more than the standby, and could not follow it any more.
 sub make_synchronous
 {
 	my ($primary) = @_;
-	$node{$primary}->safe_psql('postgres', q{ALTER SYSTEM SET synchronous_standby_names = 'ANY 2 (*)'});
+	$node{$primary}->safe_psql('postgres', q{ALTER SYSTEM SET synchronous_standby_names = '*'});
 	$node{$primary}->reload;
-	ok($node{$primary}->poll_query_until('postgres',
-			q{SELECT count(*) = 2 FROM pg_stat_replication WHERE sync_state = 'quorum'}),
-		"the standbys of $primary are synchronous");
-}
-
-# A server that has lost its primary follows another one.
-sub follow
-{
-	my ($name, $primary) = @_;
-	$node{$name}->append_conf('postgresql.conf',
-		"primary_conninfo = '" . $node{$primary}->connstr =~ s/'/''/gr . " application_name=$name'");
-	$node{$name}->reload;
+	ok($node{$primary}->poll_query_until('postgres', q{
+			SELECT count(*) = 1 AND bool_and(application_name <> 'c' AND sync_state = 'sync' AND state = 'streaming')
+			FROM pg_stat_replication}),
+		"the standby of $primary is synchronous");
 }
 
 $Load::scripts{event} = [ 'INSERT INTO events DEFAULT VALUES RETURNING id', ':make;' ];
@@ -103,7 +106,6 @@ kill_postmaster($node{a});
 $load->lose_all;
 my ($promote) = $page->blocks('Promote a standby', 'sh');
 paste('the promotion of b', $promote);
-follow('c', 'b');
 work_on('b');
 
 # --- The old primary returns ----------------------------------------------------------------------------
@@ -127,6 +129,7 @@ like(slurp_file($node{a}->data_dir . '/postgresql.conf'), qr/^port = ${\$node{b}
 $node{a}->append_conf('postgresql.conf', 'port = ' . $node{a}->port);    # this server shares the machine
 $node{a}->start;
 $node{b}->reload;
+follow('c', 'a');
 make_synchronous('b');
 work_on('b');
 
@@ -135,7 +138,6 @@ kill_postmaster($node{b});
 $load->lose_all;
 paste('the promotion of a', $promote =~ s/-h b/-h a/r);
 work_on('a');
-follow('c', 'a');
 $node{a}->wait_for_catchup('c');
 
 # --- Results --------------------------------------------------------------------------------------------

@@ -12,12 +12,13 @@ my $recipe = Page->new('recipes');
 my ($create) = $recipe->blocks('Partitions by time');
 my ($tables, $explain) = $create =~ /^(.*)^(EXPLAIN.*)/ms;
 
-is( ask($tables),
+is( ask($tables . q{INSERT INTO measurements VALUES (idgen.uuid_v7('2026-10-31 23:59:59.999+00'), 3.5),
+			(idgen.uuid_v7('2026-11-01 00:00:00+00'), 3.4);
+		SELECT tableoid::regclass, idgen.uuid_timestamp(id), celsius FROM measurements ORDER BY id}),
 	"measurements_2026_10|2026-10-31 23:59:59.999+00|3.5\nmeasurements_2026_11|2026-11-01 00:00:00+00|3.4",
 	'the bounds are half-open: a row is in the partition of its millisecond');
-is( ask($explain) =~ s/^/ /mgr =~ s/^ +(Recheck|Index|Filter|->  Bitmap Index).*\n?//mgr =~ s/\s+$//r,
-	($recipe->section('Partitions by time') =~ /^```text\n(.*?)^```/ms)[0] =~ s/\s+$//r,
-	'a query for a range of time has the plan of the page');
+is(join(' ', ask($explain) =~ /Scan on (\w+) measurements/g), 'measurements_2026_11',
+	'a query for a range of time reads one partition');
 
 like(ask(q{EXPLAIN SELECT FROM measurements WHERE idgen.uuid_timestamp(id) >= '2026-11-01'}),
 	qr/measurements_2026_10.*measurements_2026_11/s, 'a condition on uuid_timestamp() reads all partitions');

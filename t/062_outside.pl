@@ -292,8 +292,7 @@ is(ask(q{SELECT count(*), count(DISTINCT n), count(DISTINCT charge), count(DISTI
 # --- Effects --------------------------------------------------------------------------------
 # After five of the faults, another worker calls the provider, which causes a second effect if the provider ignores
 # keys.
-my ($several, $all) = $recipe->prose($heading) =~ /at least (\d+) of (\d+) commands had several/;
-is("$several of $all", 5 * $commands / 8 . " of $commands", 'the page has the figure of this test');
+my $several = 5 * $commands / 8;
 my $ignored = '(SELECT key, count(*) AS effects FROM effects WHERE NOT honoured GROUP BY key) ignored';
 # The last calls may still be running.
 ok($node->poll_query_until('provider', qq{

@@ -115,7 +115,8 @@ is(join("\n", sort @settings),
 # others need other roles, extensions or servers, and are tested by t/055_tenants.pl, t/060_recipes.pl,
 # t/061_partitions.pl, t/080_citus.pl and t/081_shards.pl. The pages for operators are pasted whole, with their shell
 # commands, by t/057_pasted_pages.pl and t/058_failover.pl.
-my $not_for_pasting = qr/create_once\(\$1,|check_recent_uuid_v7\(\$1,|create_for_tenant|partman\.|pg_dist_|FOREIGN\ TABLE|ALTER\ SUBSCRIPTION/x;
+my $not_for_pasting = qr/create_once\(\$1,|check_recent_uuid_v7\(\$1,|create_for_tenant|partman\.
+	|pg_dist_|FOREIGN\ TABLE|ALTER\ SUBSCRIPTION/x;
 my $for_operators = qr/^docs\/(?:backup|failover|install|running|upgrade)\.md$/;
 
 # Each document has its own database, which contains the tables that the blocks name. These have keys of several types,
@@ -188,7 +189,8 @@ cmp_ok($definers, '>=', 3, 'pages have functions that run with the privileges of
 	my $prose = $model->prose($heading);
 	my ($call) = $prose =~ /`(expected_key_cost\(kind, [^`]*\))`/;
 	my %period;
-	@period{qw(short_comb keyed_comb)} = $prose =~ /is (\d+ \* rate) for short COMBs, and (\d+ \* rate) for keyed COMBs/;
+	@period{qw(short_comb keyed_comb)} =
+	  $prose =~ /is (\d+ \* rate) for short COMBs, and (\d+ \* rate) for keyed COMBs/;
 	my ($head, undef, @rows) = $model->table($heading);
 	is(scalar @rows, 2, 'docs/performance.md has predictions for two rates');
 	for my $row (@rows)

@@ -68,7 +68,8 @@ SKIP:
 	append_to_file("$folder/etc/sources.list", '');
 	append_to_file("$folder/dpkg/status", "Package: idgen-test\nStatus: install ok installed\nArchitecture: all\n"
 		  . "Maintainer: none\nVersion: 1\nDescription: a test\n\n");
-	append_to_file("$folder/apt.conf", join '', map { "$_;\n" } qq{Dir::State "$folder"}, qq{Dir::State::Lists "$folder/lists"},
+	append_to_file("$folder/apt.conf", join '', map { "$_;\n" } qq{Dir::State "$folder"},
+		qq{Dir::State::Lists "$folder/lists"},
 		qq{Dir::State::status "$folder/dpkg/status"}, qq{Dir::Cache "$folder/cache"},
 		qq{Dir::Etc::sourcelist "$folder/etc/sources.list"}, qq{Dir::Etc::sourceparts "/dev/null"},
 		qq{Dir::Log "$folder"}, 'APT::Sandbox::User ""');

@@ -1,7 +1,7 @@
 # Follow the guide of CONTRIBUTING.md for a new scheme, and for a scheme on a ticker, on a running server. Its sessions
 # have used the segments in shared memory. If the library is replaced by one with another layout, new sessions use
-# another segment. If the name of the layout is not changed, the library does not compile. If such a library is installed
-# nevertheless, only the functions that need the segment raise an error.
+# another segment. If the name of the layout is not changed, the library does not compile. If such a library is
+# installed nevertheless, only the functions that need the segment raise an error.
 
 use Functions;
 use IPC::Run;
@@ -119,9 +119,11 @@ add_database('guided');
 my $query = $known_answer =~ s/^--.*\n//mgr;
 is(ask("SET timezone = 'UTC'; $query", 'guided'), '2020-01-15 12:38:55.216+00|2026-01-01 00:00:00.123+00|1000',
 	'Timeflake: the known answer of the guide');
-ask(q{CREATE TABLE instants AS SELECT at FROM generate_series('1970-01-01 00:00+00', '10889-01-01', interval '9 years 1 ms')
-	at; INSERT INTO instants VALUES ('10889-08-02 05:31:50.654999+00')}, 'guided');
-is(ask('SELECT bool_and(holds) FROM (' . ($property =~ s/^--.*\n|;//mgr) . ') p', 'guided'), 't', '... and its property');
+ask(q{CREATE TABLE instants AS
+	SELECT at FROM generate_series('1970-01-01 00:00+00', '10889-01-01', interval '9 years 1 ms') at;
+	INSERT INTO instants VALUES ('10889-08-02 05:31:50.654999+00')}, 'guided');
+$property =~ s/^--.*\n|;//mg;
+is(ask("SELECT bool_and(holds) FROM ($property) p", 'guided'), 't', '... and its property');
 my $v4 = $Functions::v4;
 is(ask("SELECT signature || ' ' || attributes FROM ($Functions::installed) f WHERE signature ~ 'timeflake' ORDER BY 1",
 		'guided'), join("\n", map { "$_->[0] $_->[2]" } eval "($rows)"), '... and its functions');

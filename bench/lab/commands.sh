@@ -7,8 +7,8 @@
 declare -A commands_function=([uuid]=create_once [bigint]=create_once_bigint [text]=create_once_text)
 declare -A commands_column=([uuid]=entity_id [bigint]=entity_number [text]=entity_text)
 
-# Record commands of a day that ends now, and create the procedure that executes others. Sets commands_number to those of
-# commands.minutes, in ten batches: COMMANDS ID ENTITY TYPE WITH-ROW.
+# Record commands of a day that ends now, and create the procedure that executes others. Sets commands_number to those
+# of commands.minutes, in ten batches: COMMANDS ID ENTITY TYPE WITH-ROW.
 commands_fill() {
     say "recording $(bench_number "$1") commands of a day"
     spacing=$((86400000000 / $1)) rows=$1 clock=$((${EPOCHREALTIME/./} - 86400000000))

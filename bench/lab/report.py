@@ -122,8 +122,8 @@ row of a keyed COMB and a number. The given number of commands were recorded in 
 executes the commands of five minutes at this rate by first calls, or repeats the same commands. Beside a purge, another
 session deletes the oldest recorded command for each new one. The WAL includes that of the inserted rows and of the
 purge. Then 2 % of the recorded commands are purged, and the WAL of VACUUM is divided by their number. The CPU time is
-that of the server process that executes the commands, with the rows and the commits, in the fastest round. The index is the primary key of
-the recorded commands.""",
+that of the server process that executes the commands, with the rows and the commits, in the fastest round. The index is
+the primary key of the recorded commands.""",
                       "call", "commands of a day", ["wal_bytes_per_row", "fpi_per_row", "cpu_us_per_row", "index_mb"],
                       [("random", "uuid_v7"), ("named_v7", "uuid_v7")]),
     "entities": Scene("Ids that commands propose", """\
@@ -140,12 +140,12 @@ the pages of the current hour. If new rows go to few pages, these pages stay in 
 images."""),
 }
 ABOUT = """\
-Each figure is a mean, unless its heading states otherwise. If the measurements differ, the smallest and the largest are given in brackets, and are the ends
-of thin bars in the pictures. A column whose heading has a colon contains the ratio of two means. The sign ~ means that
-the ranges of two times overlap, and the sign – that there is no figure. Times depend on the other load of the machine,
-but bytes and sizes do not. The amount of WAL is the difference between two values of `wal_bytes` in `pg_stat_wal`. It
-includes full-page images, but neither alignment nor page headers. The clock is simulated, except in sections that
-mention the server's clock."""
+Each figure is a mean, unless its heading states otherwise. If the measurements differ, the smallest and the largest
+are given in brackets, and are the ends of thin bars in the pictures. A column whose heading has a colon contains the
+ratio of two means. The sign ~ means that the ranges of two times overlap, and the sign – that there is no figure.
+Times depend on the other load of the machine, but bytes and sizes do not. The amount of WAL is the difference between
+two values of `wal_bytes` in `pg_stat_wal`. It includes full-page images, but neither alignment nor page headers. The
+clock is simulated, except in sections that mention the server's clock."""
 
 
 def code(key):

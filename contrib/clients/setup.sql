@@ -13,8 +13,8 @@ GRANT SELECT, INSERT (command_id, command_name, entity_id, entity_number, entity
 -- such key: grant the right to a role for migrations only, or create the trigger as a superuser.
 GRANT EXECUTE ON FUNCTION idgen.check_recent_hmac_id() TO app;
 
--- A session whose client is lost can stay in a transaction that has recorded a command. A retry of this command must not
--- wait until TCP notices, which takes hours by default.
+-- A session whose client is lost can stay in a transaction that has recorded a command. A retry of this command must
+-- not wait until TCP notices, which takes hours by default.
 ALTER ROLE app SET lock_timeout = '2s';
 ALTER ROLE app SET idle_in_transaction_session_timeout = '10s';
 ALTER ROLE app SET tcp_keepalives_idle = 10;

@@ -15,6 +15,7 @@ for key in "${scene_keys[@]}"; do
         lab_lead "$lists_rate"
         lab_measure "$lists_inserts" '' '' "$place"
     done
-    bench_value "SELECT 'table_bytes_per_row', pg_total_relation_size('idgen_bench.rows') / $rows.0" | lab_record '' '' 1
+    bench_value "SELECT 'table_bytes_per_row', pg_total_relation_size('idgen_bench.rows') / $rows.0" |
+        lab_record '' '' 1
 done
 table=narrow

@@ -65,7 +65,8 @@ like($markdown, qr/^\| 20 rows a minute \| 5,000 \| .* \| 19\.2 \| 1\.19 \|$/m, 
 like($markdown, qr/^\| usual, 5 years, VACUUM \|  \| 171 /m, 'a point without x');
 like($markdown, qr/^\| `mine` \| uuid \| `f\('a\\\|b', "x" < 3 && true\)` \|$/m, 'special characters are escaped');
 like($markdown, qr/^\| `random` \| 200 \| 50 of 50 pages \|$/m, 'heat: rows and pages');
-like($markdown, qr/CPU time in the fastest round.*?^\| first call \| 288,000 \| 38\.8 \| /ms, 'the shortest of CPU times');
+like($markdown, qr/CPU time in the fastest round.*?^\| first call \| 288,000 \| 38\.8 \| /ms,
+	'the shortest of CPU times');
 my @headings = $markdown =~ /^## (.*)/mg;
 my %scenes = map { $_ => 1 } slurp_file("$all/measurements.csv") =~ /^(?!scene)(\w+),/mg;
 is(scalar @headings, 1 + keys %scenes, 'a section for each scene, and one for the keys');

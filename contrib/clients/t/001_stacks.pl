@@ -10,7 +10,7 @@ my $uuid = qr/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 
 my $node = Program::start_server('stacks');
 ask('CREATE EXTENSION idgen');
-my ($waiters) = grep { /pg_blocking_pids/ } Page->new("$Program::folder/README.md")->blocks('Create once');
+my ($waiters) = map { /^(SELECT pid, pg_blocking_pids.*?;)/ms } Page->new('running')->blocks('Monitoring');
 my %keepalives;
 for (Page->new("$Program::folder/README.md")->table('Connections'))
 {
@@ -254,7 +254,6 @@ sub keepalives
 	my ($stack) = @_;
 	my $program = bless { %$stack, setting => $keepalives{ $stack->{name} } }, 'Program';
 	my $process = $program->start;
-	$process->results('bulk', 'keepalives', 1);
 	my $port = sprintf '%04X', $node->port;
 	my %limit = (client => $stack->{name} eq 'jdbc' ? 2 * 60 * 60 : 15, server => 10);
 	my @ends;
@@ -262,8 +261,10 @@ sub keepalives
 	{
 		my $addresses = $end eq 'server' ? qr/\w+:$port \w+:\w+/ : qr/\w+:\w+ \w+:$port/;
 		ok(wait_until(sub {
+			$process->results('bulk', 'keepalives', 1) if !@ends;    # a pool closes connections without use
 			# state 01: established; timer 02: keepalive, and when it ends in hundredths of a second
-			@ends = grep { s/^ *\d+: $addresses 01 \S+ // } map { split /\n/, slurp_file("/proc/net/$_") } 'tcp', 'tcp6';
+			@ends = grep { s/^ *\d+: $addresses 01 \S+ // }
+			  map { split /\n/, slurp_file("/proc/net/$_") } 'tcp', 'tcp6';
 			return @ends && !grep { !/^02:(\w+)/ || hex($1) > 100 * $limit{$end} } @ends;
 		}), "the $end sends keepalives") or diag("ends: @ends");
 	}
