@@ -4,8 +4,8 @@
 #
 # Ends with a summary of the failures. Requires root, a Debian mirror, 27 GB in $IDGEN_MATRIX or /var/cache/idgen-matrix
 # for the Debian systems in which other versions are tested, and IDGEN_POSTGRES for 16 (see run-on.sh). A part whose
-# requirements are not available is skipped. .github/workflows/tests.yml runs all of it, except tests of s390x and the
-# longer stress and fuzz tests.
+# requirements are not available is skipped. .github/workflows/tests.yml runs all of it, except tests of s390x, the
+# server's own tests of 16, and the longer stress and fuzz tests.
 
 . "$(dirname "$0")/../scripts/results.sh"
 

@@ -101,8 +101,8 @@ for my $statement ('DO', 'CALL')
 			CREATE OR REPLACE PROCEDURE attempt_twice() LANGUAGE plpgsql AS $body");
 		$retry->send_blocked($control, $statement eq 'DO' ? "DO $body" : 'CALL attempt_twice()');
 		at($sum + 1);
-		is($control->ask("SELECT idgen.purge_creations('$sum s'), pg_advisory_unlock(1)"), '1|t',
-			"$statement: its first attempt is purged");
+		is($control->ask("SELECT idgen.purge_creations('$sum s')"), '1', "$statement: its first attempt is purged");
+		$control->ask('SELECT pg_advisory_unlock(1)');
 		is($retry->answer, $answer, "$statement: $name");
 		is($control->ask('SELECT pg_advisory_unlock_all(); SELECT effects_twice()'), "\n$twice",
 			"$statement: commands executed twice");
@@ -186,7 +186,7 @@ is($control->ask(q{SELECT count(*) FROM idgen.creation_identifiers c
 	LEFT JOIN effects ON (command, entity) = (command_id, entity_id) WHERE command IS NULL}), '0',
 	'each recorded command has its effect');
 my %errors = %{ $load->errors };
-is(join(' ', grep { !/^(23514|40001|57014|57P0[1-3]|53300|connection to .*)$/ } sort keys %errors), '',
+is(join(' ', grep { !/^(23514|25P02|40001|57014|57P0[1-3]|53300|connection to .*)$/ } sort keys %errors), '',
 	'clients met no other errors');
 cmp_ok($errors{23514}, '>', 0, 'attempts are refused');
 
