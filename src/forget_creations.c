@@ -117,8 +117,8 @@ idgen_forget_creation_of_text(PG_FUNCTION_ARGS)
 }
 
 /*
- * Forget a batch of commands and return their number.  "rows" contains their
- * ids and times.
+ * Forget a batch of commands, and return the number of deleted rows.  "rows"
+ * contains the ids and times of the commands.
  *
  * After the query, another session may have forgotten one of these commands,
  * and a late retry may have recorded it again.  The new row is newer than all

@@ -236,7 +236,10 @@ begin_of_part(const KeyedArea *area, int64 number)
 	return -floor_div(-number * area->period_ms, PARTS_OF_PERIOD);
 }
 
-/* Switch to the twelfth that contains this time.  Returns false if nothing changes. */
+/*
+ * Switch to the twelfth that contains the given time.  Returns false if it is
+ * already the present one.
+ */
 bool
 keyed_area_move_to(KeyedArea *area, int64 unix_ms)
 {

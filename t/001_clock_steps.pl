@@ -114,7 +114,7 @@ is(ask(q{SELECT idgen.uuid_timestamp(id) BETWEEN date_trunc('milliseconds', befo
 	't', 'a new backend starts at the clock');
 $backend->quit;
 
-# If time_t has 32 bits, libfaketime cannot reach these years.
+# If time_t has 32 bits, libfaketime cannot reach the years below.
 SKIP:
 {
 	skip 'time_t has 32 bits', 6 if $Config{ptrsize} < 8;

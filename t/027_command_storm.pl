@@ -49,7 +49,7 @@ sub attempt
 # --- The worst case --------------------------------------------------------------------
 # The first transaction begins at 0. Just before its end, it creates an entity for an id that is as far ahead of the
 # clock as possible. The last statement that the check accepts starts, and waits. While it waits, the clock is ahead by
-# its error, and commands are purged. Return what the retry returns.
+# the maximum error, and commands are purged. Return what the retry returns.
 sub retry_after_purge
 {
 	my ($keep) = @_;

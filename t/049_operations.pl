@@ -277,7 +277,7 @@ cmp_ok($reindexed[0], '<', $purged[0] / 2, '... REINDEX makes the indexes smalle
 is($reindexed[1], $purged[1], '... but not the table');
 is(ask($good, 'source'), '2|f', '... the others stay');
 
-# The loop of the job does not end when another session has deleted some commands of a batch.
+# The job's loop does not end early if another session has deleted some commands of a batch.
 my ($loop) = ($running->blocks('Purge'))[1] =~ /\$job\$\n(.*)\$job\$/s;
 ask(q{
 	INSERT INTO idgen.creation_identifiers (command_id, command_name, entity_number, created_at)

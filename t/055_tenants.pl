@@ -1,6 +1,6 @@
 # Verify that tenants can share the table of recorded commands through the function shown in docs/security.md. No tenant
-# receives the answer to a command of another tenant, blocks its command id, or learns its command name. This is also
-# true after a restore, which loses policies and everything else that was added to the table.
+# receives the answer to another tenant's command, blocks its id, or learns its name. This is also true after a restore,
+# which loses policies and everything else that was added to the table.
 
 use Page;
 use Server;
@@ -53,7 +53,8 @@ for my $database ('postgres', 'plain', 'custom')
 	if ($database ne 'postgres')
 	{
 		dump_and_restore($database, 'postgres', $database);
-		# As docs/backup.md warns, the additions are lost. Only PostgreSQL 18 dumps publications of such tables.
+		# As docs/backup.md warns, the additions are lost. Before PostgreSQL 18, so is the table's
+		# membership in publications.
 		is(ask($added, $database), 'f f f f ' . (ask('SHOW server_version_num') >= 180000 ? 't' : 'f'),
 			"$database: the additions to the table are lost");
 		is(as('application', $database, $count), '5', "$database: a role with rights reads what the policy hid");

@@ -12,7 +12,7 @@
  * predicate locks.  Whether a row is visible does not matter, because an
  * inserted row has changed its leaf page even if it was later deleted or
  * rolled back.  The leaf page of a row is found by a descent through copies of
- * the inner pages.
+ * the internal pages.
  *
  * The number of pages read is limited.  If the limit is reached, the oldest
  * of the newest rows are not located.
@@ -89,7 +89,7 @@ typedef struct NewRow
 	IndexTuple	item;			/* its index tuple, without included columns */
 	uint32		age;			/* of the inserting transaction */
 	bool		is_sampled;		/* on a block that is not at the end */
-	uint64		path;			/* offsets on the inner pages, from the root
+	uint64		path;			/* offsets on internal pages, from the root
 								 * down */
 	OffsetNumber offset;		/* on the leaf page, or 0 */
 	BlockNumber leaf;

@@ -91,7 +91,7 @@ is_index_tuple(Relation index, BTPageOpaque page, OffsetNumber offset, IndexTupl
 		if (BTreeTupleGetHeapTID(tuple) != NULL)
 			key_size -= Min(key_size, sizeof(ItemPointerData));
 	}
-	/* the first item of an inner page is less than all keys; it has no key */
+	/* an internal page's first item has no key, and is less than all keys */
 	if (!P_ISLEAF(page) && offset == P_FIRSTDATAKEY(page))
 		return true;
 	begin = IndexInfoFindDataOffset(tuple->t_info);
