@@ -45,7 +45,9 @@ StaticAssertDecl(SECRET_BYTES == 16, "another size requires another SEGMENT_NAME
 
 static KeyedArea areas[MAX_AREAS];
 static int	area_count = 0;
-static uint16 places[4 * MAX_AREAS];	/* a hash table: numbers of areas, counted from 1 */
+
+/* A hash table, which contains numbers of areas, counted from 1 */
+static uint16 places[4 * MAX_AREAS];
 
 static void
 hmac_sha256(const uint8 *key, int key_length, const char *message, uint8 *digest)
