@@ -111,7 +111,7 @@ index_tuple_of(Relation index, Relation table, HeapTuple row)
 {
 	TupleDesc	columns = RelationGetDescr(index);
 	Datum		values[INDEX_MAX_KEYS] = {0};
-	bool		isnull[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS] = {0};
 	Size		key_bytes = 0;
 	IndexTuple	item;
 
