@@ -397,6 +397,17 @@ sub events
 	  [ q{idgen.prefixed_id_to_uuid('acct_03cu7ltbh43kmxopehhx215t7', 'cust')}, '23514' ];
 }
 
+# --- Store a uuid, show a prefixed id: ids that clients generate ------------------------------------
+{
+	my $create = $recipe->prepared('Store a uuid, show a prefixed id') . 'EXECUTE create_supplier';
+	my $new = ask(q{SELECT idgen.prefixed_id_from_uuid('supp', idgen.short_comb())});
+	my $old = ask(q{SELECT idgen.prefixed_id_from_uuid('supp', idgen.short_comb(clock => now() - interval '1 hour'))});
+	is($recipe->outcome("$create('$new', 'one')"), '', "a client's id is stored, twice") for 1, 2;
+	is(ask(q{SELECT idgen.prefixed_id_from_uuid('supp', id), name FROM suppliers}), "$new|one", '... as one row');
+	is($recipe->outcome("$create('$old', 'late')"), '23514 suppliers_id_is_recent', 'an old id is rejected');
+	is($recipe->outcome("$create('@{[$new =~ s/^supp/cust/r]}', 'other')"), '23514', 'so is another prefix');
+}
+
 # --- A list without a timestamp ---------------------------------------------------------------
 {
 	my $heading = 'A list without a timestamp';
