@@ -72,7 +72,7 @@ BEGIN
          LATERAL (SELECT idgen.internal_index_instead(i.indexrelid) AS other) s,
          LATERAL (SELECT a.why_not, format('The newest %s rows are on %s leaf pages, and %s', m.located_rows,
                                            m.newest_leaf_pages, a.change) AS change
-                  FROM idgen.internal_key_advice(i.indexrelid, m.rows, m.uuid_version, m.prefix) a) o,
+                  FROM idgen.internal_key_advice(i.indexrelid, m.rows, m.uuid_version, m.is_prefixed) a) o,
          LATERAL (SELECT coalesce(o.why_not, CASE
                       WHEN c.relpersistence <> 'p' THEN 'the index is not in the WAL'
                       WHEN m.placement = 'unknown' THEN 'it is not known where the newest rows are'
@@ -309,7 +309,7 @@ COMMENT ON FUNCTION idgen.expected_key_cost(text, float8, float8, float8, int, i
 '1) and size of the index. An argument out of range is an error (22023), and so is an unknown kind (42704).';
 
 CREATE FUNCTION idgen.internal_key_advice(
-    index oid, rows float8, uuid_version float8, prefix name, OUT why_not text, OUT change text
+    index oid, rows float8, uuid_version float8, is_prefixed boolean, OUT why_not text, OUT change text
 )
     LANGUAGE SQL STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
@@ -325,8 +325,7 @@ CREATE FUNCTION idgen.internal_key_advice(
             WHEN i.indpred IS NOT NULL THEN 'it is a partial index'
             WHEN r.relkind = 'm' THEN 'it is an index of a materialized view'
             WHEN k.place > 0 THEN NULL
-            WHEN uuid_version < 0 AND prefix !~ '^[a-z]([a-z0-9_]*[a-z0-9])?$'
-            THEN 'its first column contains other values than UUIDs'
+            WHEN uuid_version < 0 AND NOT is_prefixed THEN 'its first column contains other values than UUIDs'
             WHEN a.attgenerated <> '' THEN 'its first column is generated'
             WHEN f.confrelid IS NOT NULL
             THEN format('its first column is a foreign key, whose values are those of %s', f.confrelid::regclass)
@@ -345,7 +344,7 @@ CREATE FUNCTION idgen.internal_key_advice(
                    CASE WHEN s.is_command AND a.attname = 'command_id'
                         THEN 'command ids of version 7, from clients or idgen.named_uuid_v7(),'
                         WHEN s.is_command THEN 'proposed ids from idgen.keyed_comb() or a sequence'
-                        ELSE idgen.internal_new_keys(i.indrelid, a.attnum, prefix) END,
+                        ELSE idgen.internal_new_keys(i.indrelid, a.attnum, is_prefixed) END,
                    ' would be on few.',
                    CASE WHEN NOT (i.indisprimary OR s.is_command)
                         THEN ' If the values are secrets, such as tokens, they must stay random.' END)
@@ -358,7 +357,7 @@ CREATE FUNCTION idgen.internal_key_advice(
                  FROM generate_series(1, i.indnkeyatts - 1) n
                       JOIN pg_attribute b ON b.attrelid = r.oid AND b.attnum = i.indkey[n]
                  WHERE i.indisprimary AND b.atttypid = 'uuid'::regtype AND b.attgenerated = ''
-                       AND (uuid_version < 0 AND prefix = '' OR f.confrelid IS NOT NULL)
+                       AND (uuid_version < 0 AND NOT is_prefixed OR f.confrelid IS NOT NULL)
                        AND NOT EXISTS (SELECT FROM pg_constraint o
                                        WHERE o.conrelid = r.oid AND o.contype = 'f' AND b.attnum = ANY (o.conkey))) k
              LEFT JOIN pg_attribute a ON a.attrelid = r.oid AND a.attnum = i.indkey[k.place],
@@ -368,9 +367,10 @@ CREATE FUNCTION idgen.internal_key_advice(
         LIMIT 1
     $$;
 
-COMMENT ON FUNCTION idgen.internal_key_advice(oid, float8, float8, name) IS 'Internal to index_report(); may change.';
+COMMENT ON FUNCTION idgen.internal_key_advice(oid, float8, float8, boolean) IS
+'Internal to index_report(); may change.';
 
-CREATE FUNCTION idgen.internal_new_keys(relation oid, key smallint, prefix name) RETURNS text
+CREATE FUNCTION idgen.internal_new_keys(relation oid, key smallint, is_prefixed boolean) RETURNS text
     LANGUAGE SQL STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -386,8 +386,8 @@ CREATE FUNCTION idgen.internal_new_keys(relation oid, key smallint, prefix name)
                           AND substring(g.tgargs FOR length(name) + 1) = name || decode('00', 'hex')
                     HAVING count(*) > 0),
                    format('keys of %1$sidgen.keyed_comb(%3$L)%2$s or %1$sidgen.uuid_v7()%2$s%4$s',
-                          CASE WHEN prefix <> '' THEN format('idgen.prefixed_id_from_uuid(%L, ', prefix) END,
-                          CASE WHEN prefix <> '' THEN ')' WHEN t.typcategory = 'S' THEN '::text' END,
+                          CASE WHEN is_prefixed THEN 'idgen.prefixed_id_from_uuid(prefix, ' END,
+                          CASE WHEN is_prefixed THEN ')' WHEN t.typcategory = 'S' THEN '::text' END,
                           CASE WHEN c.relnamespace::regnamespace::text = 'public' OR octet_length(full_name) > 63
                                THEN c.relname ELSE full_name END, n.condition))
         FROM pg_class c JOIN pg_attribute a ON a.attrelid = relation AND a.attnum = key
@@ -404,7 +404,7 @@ CREATE FUNCTION idgen.internal_new_keys(relation oid, key smallint, prefix name)
         WHERE c.oid = coalesce(pg_partition_root(relation), relation)
     $$;
 
-COMMENT ON FUNCTION idgen.internal_new_keys(oid, smallint, name) IS 'Internal to index_report(); may change.';
+COMMENT ON FUNCTION idgen.internal_new_keys(oid, smallint, boolean) IS 'Internal to index_report(); may change.';
 
 CREATE FUNCTION idgen.internal_index_instead(index oid) RETURNS oid
     LANGUAGE SQL STABLE PARALLEL SAFE
@@ -508,10 +508,10 @@ COMMENT ON FUNCTION idgen.internal_flushed_wal(pg_lsn, pg_lsn) IS
 
 CREATE FUNCTION idgen.internal_index_measures(
     relation regclass, rows_per_checkpoint bigint,
-    OUT index oid, OUT placement text, OUT prefix text, OUT rows float8, OUT index_bytes float8, OUT leaf_pages float8,
-    OUT leaf_density float8, OUT tuple_bytes float8, OUT fillfactor float8, OUT reindex_saves_bytes float8,
-    OUT uuid_version float8, OUT located_rows float8, OUT newest_leaf_pages float8, OUT images_per_row float8,
-    OUT wal_per_row float8
+    OUT index oid, OUT placement text, OUT is_prefixed boolean, OUT rows float8, OUT index_bytes float8,
+    OUT leaf_pages float8, OUT leaf_density float8, OUT tuple_bytes float8, OUT fillfactor float8,
+    OUT reindex_saves_bytes float8, OUT uuid_version float8, OUT located_rows float8, OUT newest_leaf_pages float8,
+    OUT images_per_row float8, OUT wal_per_row float8
 )
     LANGUAGE C VOLATILE PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'idgen_internal_index_measures';

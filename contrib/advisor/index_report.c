@@ -197,7 +197,7 @@ make_measures(FunctionCallInfo fcinfo, Relation index, const LeafSample *sample,
 
 	values[0] = ObjectIdGetDatum(RelationGetRelid(index));
 	values[1] = CStringGetTextDatum(placement_names[newest->placement]);
-	values[2] = CStringGetTextDatum(sample->prefix);
+	values[2] = BoolGetDatum(sample->prefix[0] != '\0');
 	for (int i = 0; i < (int) lengthof(numbers); i++)
 	{
 		values[i + 3] = Float8GetDatum(numbers[i]);

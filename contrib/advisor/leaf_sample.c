@@ -69,19 +69,33 @@ is_canonical_uuid(const char *digits, Size length)
 	return true;
 }
 
+static bool
+is_letter(char digit)
+{
+	return digit >= 'a' && digit <= 'z';
+}
+
+static bool
+is_letter_or_digit(char digit)
+{
+	return is_letter(digit) || (digit >= '0' && digit <= '9');
+}
+
 /* Return the length of a prefixed id's prefix, or 0 if the value is not a prefixed id. */
 static Size
 prefix_length(const char *digits, Size length)
 {
+	Size		prefix = length - PREFIXED_DIGITS - 1;
+
 	if (length < PREFIXED_DIGITS + 2 || length > PREFIX_BYTES + 1 + PREFIXED_DIGITS ||
-		digits[length - PREFIXED_DIGITS - 1] != '_')
+		!is_letter(digits[0]) || digits[prefix - 1] == '_' || digits[prefix] != '_')
 		return 0;
-	for (Size i = length - PREFIXED_DIGITS; i < length; i++)
+	for (Size i = 0; i < length; i++)
 	{
-		if (!(digits[i] >= '0' && digits[i] <= '9') && !(digits[i] >= 'a' && digits[i] <= 'z'))
+		if (!is_letter_or_digit(digits[i]) && (i > prefix || digits[i] != '_'))
 			return 0;
 	}
-	return length - PREFIXED_DIGITS - 1;
+	return prefix;
 }
 
 /* Update the prefix for a text that is not a UUID. */
