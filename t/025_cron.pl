@@ -25,9 +25,10 @@ ask(q{
 
 # Create the job in docs/running.md, and the same job for a role without the right to delete.
 my %statements;
-($statements{janitor}) = map { s/'\* \* \* \* \*'/'$schedule'/r } (Page->new('running')->blocks('Purge'))[1];
-$statements{guest} = $statements{janitor} =~ s/janitor/guest/gr =~ s/CREATE EXTENSION.*//r =~ s/, DELETE//r
-  =~ s/purge orders/no rights/r;
+($statements{janitor}) = map { s/'\* \* \* \* \*'/'$schedule'/r =~ s/'shop'/'postgres'/r =~ s/\\connect.*//gr }
+  (Page->new('running')->blocks('Purge'))[1];
+$statements{guest} = $statements{janitor} =~ s/janitor/guest/gr =~ s/CREATE EXTENSION.*//r =~ s/DELETE, //r
+  =~ s/'purge'/'no rights'/r;
 ask($statements{$_}) for 'janitor', 'guest';
 my %job = map { split /\|/ } split /\n/, ask('SELECT username, jobid FROM cron.job');
 
@@ -45,7 +46,9 @@ sub wait_for_run
 like(wait_for_run($job{guest}),
 	qr/^postgres\|guest\|failed\|ERROR: +permission denied for table creation_identifiers\b/,
 	'the job of a role without rights fails, which is logged');
-is(ask(q{SET ROLE guest; SELECT cron.unschedule('no rights')}), 't', 'its job can be removed');
+is(ask("SELECT cron.unschedule($job{guest})"), 't', 'its job can be removed');
+is(outcome("SELECT entity_number FROM idgen.creation_identifiers", user => 'janitor'), '42501',
+	'the role that purges cannot read the recorded entities');
 like(wait_for_run($job{janitor}), qr/^postgres\|janitor\|succeeded\|/, 'the job of a role with rights succeeds');
 # pg_cron's launcher has a wait event of type Extension, but does not wait for the clock.
 my ($waiting) = grep { /wait_event_type/ } split /;/, (Page->new('running')->blocks('Monitoring'))[1];

@@ -67,11 +67,11 @@ is($node->safe_psql('shop', q{
 $node->stop;
 
 # --- Running --------------------------------------------------------------------------------------
-my $preloaded = "shared_preload_libraries = 'idgen, pg_cron'\ncron.database_name = 'shop'\n"
-  . 'cron.use_background_workers = on';
+my $preloaded = "shared_preload_libraries = 'idgen, pg_cron'\ncron.use_background_workers = on";
 $node = start_shop('running', $has_cron ? $preloaded : '', 'CREATE EXTENSION idgen');
 paste_page($node, 'running');
-is($node->safe_psql('shop', 'SELECT jobname, username FROM cron.job'), 'purge orders|janitor', 'the purge is scheduled')
+is($node->safe_psql('postgres', 'SELECT jobname, database, username FROM cron.job'), 'purge|shop|janitor',
+	'the purge is scheduled')
   if $has_cron;
 is($node->safe_psql('shop', 'SHOW lock_timeout; SHOW idle_in_transaction_session_timeout',
 		extra_params => [ '--username', 'app' ]), "5s\n10s", 'the application does not wait for long');
