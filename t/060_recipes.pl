@@ -690,12 +690,6 @@ sub here
 	append_to_file("$folder/docker-entrypoint.sh", qq{#!/bin/sh\necho "\$@"\n});
 	chmod 0755, "$folder/docker-entrypoint.sh";
 	is(`PATH=$folder:\$PATH HOSTNAME=db-3 sh -c '$command'`, "postgres -c idgen.node_id=3\n", 'a pod gets its ordinal');
-
-	# Create the table that Citus provides, because Citus is not installed here.
-	ask('CREATE TABLE pg_dist_local_group (groupid int); INSERT INTO pg_dist_local_group VALUES (7)');
-	ask((grep { /pg_dist_local_group/ } $scaling->blocks('Node numbers on Citus'))[0]);
-	ok($node->poll_query_until('postgres', 'SELECT idgen.snowflake_node(idgen.snowflake()) = 8'),
-		'a node of Citus gets a number by its group');
 }
 
 done_testing();

@@ -8,6 +8,7 @@ use Server;
 
 my $node = Functions::add_key(init_server('drivers', 'idgen.node_id = 1'));
 $node->start;
+ask('CREATE ROLE janitor');
 
 # The types that JDBC sends. The types listed here have a Java class, jsonb is sent without a type, and all others are
 # sent as varchar.
