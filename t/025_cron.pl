@@ -25,8 +25,8 @@ ask(q{
 
 # Create the job in docs/running.md, and the same job for a role without the right to delete.
 my %statements;
-($statements{janitor}) = map { s/'\* \* \* \* \*'/'$schedule'/r =~ s/'shop'/'postgres'/r =~ s/\\connect.*//gr }
-  (Page->new('running')->blocks('Purge'))[1];
+my (undef, @blocks) = Page->new('running')->blocks('Purge');
+$statements{janitor} = "@blocks" =~ s/'\* \* \* \* \*'/'$schedule'/r =~ s/'shop'/'postgres'/r =~ s/\\connect.*//gr;
 $statements{guest} = $statements{janitor} =~ s/janitor/guest/gr =~ s/CREATE EXTENSION.*//r =~ s/DELETE, //r
   =~ s/'purge'/'no rights'/r;
 ask($statements{$_}) for 'janitor', 'guest';

@@ -278,7 +278,7 @@ is($reindexed[1], $purged[1], '... but not the table');
 is(ask($good, 'source'), '2|f', '... the others stay');
 
 # The job's loop does not end early if another session has deleted some commands of a batch.
-my ($loop) = ($running->blocks('Purge'))[1] =~ /\$job\$\n(.*)\$job\$/s;
+my ($loop) = ($running->blocks('Purge'))[2] =~ /\$job\$\n(.*)\$job\$/s;
 ask(q{
 	INSERT INTO idgen.creation_identifiers (command_id, command_name, entity_number, created_at)
 	SELECT ('c0000000-0000-7000-8000-' || lpad(i::text, 12, '0'))::uuid, 'create order', i, now() - interval '73 hours'

@@ -13,6 +13,7 @@ my $commands = 200;
 
 my $node = start_server('outside', "max_connections = 60\nlog_statement = none");
 my $recipe = Page->new('recipes');
+ask('CREATE ROLE janitor LOGIN');
 $recipe->paste($_) for 'Creating once, and returning the row', 'HTTP idempotency keys';
 my ($shown) = $recipe->paste($heading);
 like($shown, qr/^claimed\|.*\nin progress\|/m, 'the page shows a claim, and a second request');
@@ -120,10 +121,10 @@ my ($one, $two) = map { session(user => 'shop') } 1 .. 2;
 	is(state_of($_), $too_old, 'no request claims a charge after its time') for @unknown;
 	is($recipe->outcome("$prepared EXECUTE unknown_charges", user => 'shop'),
 		join("\n", map { "$_|${tenants}1|100|1" } @charges), '... a query finds them');
-	is(changed_by('purger', 'purge_charges'), 1, 'the purge deletes an old charge that was answered');
+	is(changed_by('janitor', 'purge_charges'), 1, 'the purge deletes an old charge that was answered');
 	is(ask("SELECT count(*) FROM charges"), @charges + 2, '... and leaves the others');
 	is(changed('answer_charge', "'$charges[0]'", 1, q{'{"asked": "provider"}'}), 1, 'an operator stores an answer');
-	is(changed_by('purger', 'purge_charges'), 1, '... then its row is purged');
+	is(changed_by('janitor', 'purge_charges'), 1, '... then its row is purged');
 
 	my $key = new_key('22 hours 59 minutes');
 	is(state_of($key), 'claimed|1', 'just before, a request claims');

@@ -7,7 +7,7 @@ use Server;
 my $masks = Masks->new;
 my $node = $masks->{node};
 my $recipe = Page->new('masks');
-my @headings = ('A table behind a view', 'A client that brings the identifier', 'Masked numbers');
+my @headings = ('A table behind a view', 'A client that sends the identifier', 'Masked numbers');
 my $v4 = q{'2463c780-7fca-4def-8c3f-7b1a2c4d5e6f'};
 my $v7 = q{'018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f'};
 

@@ -9,7 +9,7 @@ use Session;
 my ($libraries) = run_command([ 'pg_config', '--pkglibdir' ]);
 plan skip_all => 'Citus is not installed' unless -e "$libraries/citus.so";
 
-my ($set_numbers, $set_number_of_this_node, $find_faults) = Page->new('scaling')->blocks('Node numbers on Citus');
+my ($find_faults) = Page->new('scaling')->blocks('Node numbers on Citus');
 my $file = PostgreSQL::Test::Utils::tempdir() . '/insert.sql';
 my @nodes;
 
@@ -47,11 +47,16 @@ sub make_database
 	ask($nodes[0], 'CREATE EXTENSION idgen', $database);
 }
 
+# Give nodes their own numbers, as the files of their hosts would.
 sub set_numbers
 {
-	my ($node, $sql) = @_;
-	ask($node, $sql);
-	$_->poll_query_until('postgres', 'SELECT idgen.snowflake() > 0') or die 'no number' for @nodes;
+	for my $number (@_)
+	{
+		my $node = $nodes[ $number - 1 ];
+		$node->append_conf('postgresql.conf', "idgen.node_id = $number");
+		$node->reload;
+		$node->poll_query_until('postgres', 'SELECT idgen.snowflake() > 0') or die 'no number';
+	}
 }
 
 sub addresses { return join(', ', map { '127.0.0.1:' . $_->port } @_) }
@@ -62,8 +67,8 @@ note(ask($nodes[0], 'SELECT citus_version()'));
 
 # --- Node numbers -------------------------------------------------------------
 is(ask($nodes[0], $find_faults), 'not set|' . addresses(@nodes), 'the query finds nodes without a number');
-set_numbers($nodes[0], $set_numbers);
-is(everywhere('SELECT idgen.snowflake_node(idgen.snowflake())'), '1 2 3', 'each node gets a number by its group');
+set_numbers(1 .. 3);
+is(everywhere('SELECT idgen.snowflake_node(idgen.snowflake())'), '1 2 3', 'each node has its own number');
 is(ask($nodes[0], $find_faults), '', 'the query finds no fault');
 ask($nodes[0], 'ALTER DATABASE postgres SET idgen.node_id = 7');
 is(ask($nodes[0], $find_faults), '7|' . addresses(@nodes),
@@ -265,12 +270,9 @@ add_to_database($new, $_) for 'postgres', 'reference';
 like(error_of($new, 'INSERT INTO snowflake DEFAULT VALUES'), qr/55000.*idgen\.node_id is not set/,
 	'a new node does not generate snowflakes yet');
 is(ask($nodes[0], $find_faults), 'not set|' . addresses($new), 'the query finds it');
-for ([ $new, $set_number_of_this_node ], [ $nodes[0], $set_numbers ])
-{
-	set_numbers(@$_);
-	is(ask($new, 'INSERT INTO snowflake DEFAULT VALUES RETURNING idgen.snowflake_node(id)'), 4,
-		'each statement gives it the same number');
-}
+set_numbers(4);
+is(ask($new, 'INSERT INTO snowflake DEFAULT VALUES RETURNING idgen.snowflake_node(id)'), 4,
+	'... and with a number, it does');
 for my $database ('reference', 'postgres')
 {
 	is( ask($new, q{SELECT count(*) FROM generate_series(1, 20) i,

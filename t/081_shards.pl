@@ -23,7 +23,7 @@ sub ask { my ($node, $query) = @_; return $node->safe_psql('postgres', $query) }
 sub sqlstate { my ($node, $query) = @_; return outcome($query, node => $node) }
 
 # --- Foreign partitions -----------------------------------------------------
-my ($create, $ranges) = $page->blocks('Shards by postgres_fdw');
+my ($create, $ranges) = $page->blocks('Shards with postgres_fdw');
 
 # Return the page's block for the east, or, for the west, the same block with local and foreign partitions exchanged.
 sub for_place

@@ -1,13 +1,13 @@
-# Verify that the statements with parameters in README.md, the recipes, masks.md and contrib/clients/README.md work as
-# drivers send them: without types, as most drivers do, and with the types of Java drivers, which send text as varchar.
-# The statements on each page are executed, and raise the errors that the page announces. (sql/callable.sql calls every
-# function without types.)
+# Verify that the statements with parameters in README.md, the recipes and masks.md work as drivers send them: without
+# types, as most drivers do, and with the types of Java drivers, which send text as varchar. The statements on each page
+# are executed, and raise the errors that the page announces. (sql/callable.sql calls every function without types.)
 
 use Functions;
 use Server;
 
 my $node = Functions::add_key(init_server('drivers', 'idgen.node_id = 1'));
 $node->start;
+ask('CREATE ROLE janitor');
 
 # The types that JDBC sends. The types listed here have a Java class, jsonb is sent without a type, and all others are
 # sent as varchar.
@@ -17,7 +17,7 @@ my $language = $node->pg_version >= 19 ? qr/(?:sql|text(?=\nPREPARE))/ : 'sql';
 # Statements that applications do not send, or that other tests paste
 my $other = qr/^LOAD|CONCURRENTLY|\\g|pg_reload_conf|index_report|pg_walinspect|partman/m;
 
-for my $path ('README.md', 'docs/recipes.md', 'docs/masks.md', 'contrib/clients/README.md')
+for my $path ('README.md', 'docs/recipes.md', 'docs/masks.md')
 {
 	my ($page) = lc($path) =~ m{(\w+)(?:/readme)?\.md};
 	my $text = slurp_file($path);
@@ -33,7 +33,6 @@ for my $path ('README.md', 'docs/recipes.md', 'docs/masks.md', 'contrib/clients/
 
 	ask("CREATE DATABASE $page");
 	ask('CREATE EXTENSION idgen', $page) if $sql !~ /^CREATE EXTENSION idgen/m;
-	ask(slurp_file('contrib/clients/migration.sql'), $page) if $page eq 'clients';
 	my (undef, $errors) = psql_said($prepared, database => $page, on_error_stop => 0);
 	is_deeply([ $errors =~ /ERROR:  (\w{5})/g ], \@announced, "$page: $number statements") or diag($errors);
 }
