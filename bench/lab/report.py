@@ -34,118 +34,123 @@ SHORTEST = {"cpu_us_per_row"}      # the mean would depend on the other load of 
 SCENES = {
     "usual": Scene("A usual table", """\
 The table "usual" has rows of 300 bytes. Besides the primary key, it has indexes on the customer (one of 100,000), on
-the time, and on a unique random text. The table "narrow" has only the key and a number. A "new" table has 100,000
-rows, which were inserted at 200 rows a minute. A table of "5 years" has 2,630,000 rows, which were inserted at one row
-a minute. After a checkpoint, one session inserts the given number of rows at 200 rows a minute. The measurement is
-repeated at different moments of the hour. In the first column, the number of rows per commit is followed by the value
-of synchronous_commit, "on" or "off". Other settings are measured with 50 rows per commit and synchronous_commit off.
-The files of the run contain more combinations of tables, commits and settings. The WAL includes that of all indexes.
-The keys of `hmac_comb` come from several programs, whose clocks differ by up to 0.4 seconds. Before VACUUM, the oldest
-twentieth of the rows is deleted. The WAL of VACUUM is divided by the number of deleted rows.""",
+the time, and on a unique random text. The table "narrow" has only the key and a number. A "new" table has 100,000 rows,
+which were inserted at 200 rows a minute. A table of "5 years" has 2,630,000 rows, which were inserted at one row a
+minute. After a checkpoint, one session inserts the given number of rows at 200 rows a minute. The measurement is
+repeated at different moments of the hour. The first column contains the number of rows per commit, followed by the
+value of synchronous_commit ("on" or "off"). Other settings are measured with 50 rows per commit and synchronous_commit
+off. The files of the run contain more combinations of tables, commits and settings. The amount of WAL includes the WAL
+of all indexes. The keys of `hmac_comb` simulate programs whose clocks differ by up to 0.4 seconds. Before VACUUM, the
+oldest twentieth of the rows is deleted. The WAL of VACUUM is divided by the number of deleted rows.""",
                    "table, rows before, commits or setting", "rows after a checkpoint",
                    ["wal_bytes_per_row", "index_bytes_per_row"], TO_RANDOM,
                    left_out={"wal_bytes_per_row": "1 a commit, off|50 a commit, on|shared_buffers"
                                                   "|^narrow.*(wal_|full_page_writes)",
                              "index_bytes_per_row": "^(?!.*5 years, 1 a commit, on)"}),
     "change": Scene("A table in use gets another default", """\
-The table has 2,000,000 rows, each with a random key and a number. `ALTER TABLE ... ALTER id SET DEFAULT` changes the
-key of new rows, but neither the existing rows nor the index. After a checkpoint, either one INSERT adds 5,000 rows by
-the server's clock, or rows are inserted at the given rate for 5 or 30 minutes. The size of the index is measured in
-another table, into which 500,000 rows are inserted after 500,000 rows with random keys. Most random keys are greater
-than version 7 UUIDs, so new version 7 UUIDs are inserted between existing keys, not at the right edge of the index. A
-full page that is not at the right edge is split in half, and ascending keys never fill the left half.""",
+The table has 2,000,000 rows, each with a random key and a number. `ALTER TABLE ... ALTER id SET DEFAULT` changes how
+new keys are generated, but changes neither the existing rows nor the index. After a checkpoint, either one INSERT adds
+5,000 rows whose keys use the server's clock, or rows are inserted at the given rate for 5 or 30 minutes. The size of
+the index is that of another table, in which 500,000 rows with random keys are followed by 500,000 new rows. Most random
+keys are greater than version 7 UUIDs, so new version 7 UUIDs are inserted between existing keys, not at the right edge
+of the index. When a page that is not at the right edge is full, it is split in half, and ascending keys never fill the
+left half.""",
                     "rows", "new rows", ["wal_bytes_per_row", "index_mb"], TO_RANDOM),
     "age": Scene("WAL over the age of the table", """\
-A table with only the key grows for five years. It has rows in only 200 minutes of each 45.5-day cycle of the short
-COMB. The other minutes are not needed, because a short COMB shares pages only with short COMBs of the same minutes in
-other cycles. A table with all minutes would have many more rows, so their omission favours random keys. Each
-measurement consists of a checkpoint and the rows of the next five minutes. Short COMBs have no runs, as if each row
-were inserted in its own transaction.""",
+A table with only a key and a number grows for five years. It has rows in only 200 minutes of each 45.5-day cycle of the
+short COMB. The rows of other minutes would not affect the cost of short COMBs, which share pages only with short COMBs
+of the same minutes of other cycles. They would increase the cost of random keys, because the table would be larger.
+Each measurement covers the rows of the five minutes after a checkpoint. Short COMBs have no runs, as if a separate
+transaction inserted each row.""",
                  "rate", "years", ["wal_bytes_per_row", "index_bytes_per_row"],
                  picture="WAL of an inserted row over the age of the table, by key"),
     "rates": Scene("Slow tables and fast ones", """\
-Rows are inserted into a table with only the key, at an even rate. A slow table receives few rows between two
-checkpoints, and few rows for each prefix. The rows between two checkpoints are measured at many moments of the hour.
-In a larger table, random keys would write more WAL at the higher rates. In the series "sessions of 8,000 rows",
-successive sessions insert 8,000 rows each. The size of the index does not depend on the time between checkpoints.""",
+Rows are inserted at a constant rate into a table with only a key and a number. A slow table receives few rows between
+two checkpoints, and few rows for each prefix. The rows between two checkpoints are measured at different moments of the
+hour. In a larger table, random keys would write more WAL at the higher rates. In the series "sessions of 8,000 rows",
+each session inserts 8,000 rows before the next session continues. The size of the index does not depend on the time
+between checkpoints.""",
                    "checkpoints", "rows a minute", ["wal_bytes_per_row", "index_bytes_per_row"], TO_RANDOM,
                    "WAL of an inserted row by the rate of the inserts, by key and time between two checkpoints",
                    {"index_bytes_per_row": "every (30|60) minutes"}),
     "speed": Scene("Rows a second", """\
-By the server's clock, sessions insert one row per transaction into the tables described under [a usual
-table](#a-usual-table), which contain the rows of a month. There is a checkpoint every 30 seconds. Each round measures
-the keys one after another. From PostgreSQL 16 on, the server uses direct I/O, so these tables are cached only in shared
-buffers.""",
+Sessions insert rows whose keys use the server's clock, one row per transaction, into tables that are described under [a
+usual table](#a-usual-table) and contain the rows of a month. There is a checkpoint every 30 seconds. In each round, the
+keys are measured one after another. From PostgreSQL 16 on, the server uses direct I/O, so that the tables are cached
+only in shared buffers.""",
                    "table and commits", "sessions", ["rows_per_s", "wal_bytes_per_row"],
                    [("keyed_comb", "random"), ("keyed_comb", "uuid_v7")]),
     "replay": Scene("Replay of the WAL", """\
-When the given number of rows has been inserted since a checkpoint, an immediate shutdown stops the server. Recovery
-then replays the WAL of these rows, as a replica does, and the server logs the time. The operating system has cached
-the files. From PostgreSQL 16 on, the replay is also measured with direct I/O, which disables prefetching during
+After the given number of rows has been inserted since a checkpoint, an immediate shutdown stops the server. Recovery
+then replays the WAL of these rows, as a standby does, and the server logs how long this takes. The operating system has
+cached the files. From PostgreSQL 16 on, the replay is also measured with direct I/O, which disables prefetching during
 recovery. The tables are described under [a usual table](#a-usual-table).""",
                     "table", "rows", ["replay_s"], TO_RANDOM),
     "bulk": Scene("Many rows at once", """\
-A table with only the key contains the rows of a year. After a checkpoint, many rows are inserted by the server's
-clock: in one INSERT, by eight sessions, or in one INSERT that alternates between twelve areas.""",
+A table with only a key and a number contains the rows of a year. After a checkpoint, many rows whose keys use the
+server's clock are inserted by one INSERT, by eight sessions, or by one INSERT that alternates among twelve areas.""",
                   "rows", "", ["wal_bytes_per_row", "reads_per_row"], [("keyed_comb", "uuid_v7")]),
     "delete": Scene("Deleting old rows", """\
-The number of rows remains constant. In each step, new rows are inserted, the same number of the oldest rows is
-deleted, and VACUUM runs. The index is measured after all rows have been replaced the given number of times.""",
+The number of rows in the table remains constant. In each step, new rows are inserted, the same number of the
+oldest rows is deleted, and VACUUM runs. The index is measured after all rows have been replaced the given number
+of times.""",
                     "rate", "replacements", ["index_bytes_per_row"]),
     "tenants": Scene("Primary keys that begin with a tenant", """\
-The primary key is (tenant, id). All tenants together insert 200 rows a minute, and each row belongs to a random
-tenant. The rows of a tenant are adjacent in the index, so the cost depends on the insert rate of each tenant. With one
-tenant, the index resembles an index on the id alone, but its key is wider.""",
+The primary key is (tenant, id). All tenants together insert 200 rows a minute, and each row belongs to a random tenant.
+The rows of a tenant are adjacent in the index, so the cost depends on the insert rate of each tenant. With one tenant,
+the index resembles an index on the id alone, but its entries are larger.""",
                      "table", "rows after a checkpoint", ["wal_bytes_per_row", "index_bytes_per_row"],
                      [("keyed_comb", "uuid_v7")]),
     "areas": Scene("An area for each tenant", """\
-A table with only the key is shared by tenants. All tenants together insert 200 rows a minute, and each row belongs to a
-random tenant. `keyed_comb()` has an area for each tenant, so that no tenant can date the keys of another one. The rows
-of a tenant are adjacent in the index, so the cost approaches that of random keys if there are many tenants. Each
-measurement consists of a checkpoint and 1,000 rows.""",
+Tenants share a table with only a key and a number. All tenants together insert 200 rows a minute, and each row belongs
+to a random tenant. `keyed_comb()` has an area for each tenant, so that no tenant can date the keys of another tenant.
+New rows of different tenants go to different pages of the index, so with many tenants, the cost approaches that of
+random keys. Each measurement consists of a checkpoint and 1,000 rows.""",
                    "", "tenants", ["wal_bytes_per_row", "index_bytes_per_row"], [("random", "keyed_comb")]),
     "orders": Scene("An order with its lines", """\
-Orders are inserted at 200 a minute. Each order has three lines, which refer to the order by an indexed foreign key.
-All keys are of the same kind. An order and its lines add four keys to the indexes of the primary keys, and three
-to the index of the foreign key. Another index contains the order's time. The WAL is that of an order with its lines.
-Afterwards, with empty shared buffers, a query reads the newest 100 orders with their lines.""",
+Orders are inserted at a rate of 200 a minute. Each order has three lines, which refer to the order in an indexed
+column. All keys are of the same kind. An order and its lines add four keys to the indexes of the primary keys, and
+three to the index on the references. Another index contains the time of each order. The amount of WAL is that of an
+order with its lines. Afterwards, with empty shared buffers, a query reads the newest 100 orders with their lines.""",
                     "", "", ["wal_bytes_per_row", "newest_blocks"], TO_RANDOM),
     "lists": Scene("A list page by page", """\
-The newest rows are shown first. A table of keyed COMBs needs a column with the time of the row, and an index on this
-column and the key. A table of version 7 UUIDs needs only its primary key; `mask_uuid_v7()` hides the keys, but is not
-called here. Both tables have another column with a number. Rows are inserted at 200 a minute. Each measurement consists
-of a checkpoint and 1,000 rows.""",
+A list shows the newest rows first. For this list, a table of keyed COMBs needs a column with the time of the row, and
+an index on this column and the key. A table of version 7 UUIDs needs only its primary key. (An application can hide
+these keys with `mask_uuid_v7()`, which is not called here.) Both tables have another column with a number. Rows are
+inserted at 200 a minute. Each measurement consists of a checkpoint and 1,000 rows.""",
                    "", "", ["wal_bytes_per_row", "table_bytes_per_row"], [("keyed_comb", "uuid_v7")]),
     "commands": Scene("Commands that are executed once", """\
-The columns are kinds of command ids. In one transaction, `create_once()` records a command, and the command inserts a
-row of a keyed COMB and a number. The given number of commands were recorded in one day. After a checkpoint, one session
-executes the commands of five minutes at this rate by first calls, or repeats the same commands. Beside a purge, another
-session deletes the oldest recorded command for each new one. The WAL includes that of the inserted rows and of the
-purge. Then 2 % of the recorded commands are purged, and the WAL of VACUUM is divided by their number. The CPU time is
-that of the server process that executes the commands, with the rows and the commits, in the fastest round. The index is
-the primary key of the recorded commands.""",
+The columns contain the figures of different kinds of command ids. Each transaction records a command by
+`create_once()`, and inserts a row that consists of a keyed COMB and a number. Before the measurements, the given number
+of commands has been recorded, all within one day. After a checkpoint, one session executes the commands of five minutes
+at this rate, either for the first time ("first call") or again ("repetition"). In the series "first call beside a
+purge", another session deletes the oldest recorded command for each new one. The amount of WAL includes that of the
+inserted rows and of the purge. At the end, 2 % of the recorded commands are purged, and the WAL of VACUUM is divided by
+their number. The CPU time is that of the server process that executes the commands. It includes the rows and the
+commits, and is taken from the fastest round. The index is the primary key of the recorded commands.""",
                       "call", "commands of a day", ["wal_bytes_per_row", "fpi_per_row", "cpu_us_per_row", "index_mb"],
                       [("random", "uuid_v7"), ("named_v7", "uuid_v7")]),
     "entities": Scene("Ids that commands propose", """\
-The columns are kinds of ids that commands propose. `create_once()`, `create_once_bigint()` or `create_once_text()`
-records the proposed id, which has an index. The command ids are version 7 UUIDs, and no rows are inserted. The commands
-of five minutes are measured, as described under [commands](#commands-that-are-executed-once), with all indexes, and
-without the index on the proposed ids, whose size is given.""",
+The columns contain the figures of different kinds of proposed ids. `create_once()`, `create_once_bigint()` or
+`create_once_text()` records the proposed id in an indexed column. The command ids are version 7 UUIDs, and the commands
+insert no rows. The commands of five minutes are measured as described under
+[commands](#commands-that-are-executed-once), with and without the index on the proposed ids. The size is that of this
+index.""",
                       "index", "commands of a day", ["wal_bytes_per_row", "fpi_per_row", "index_mb"],
                       [("random", "keyed_comb"), ("text_random", "text_keyed")]),
     "heat": Scene("Where new rows go in the index", """\
-Each dot is a row. The rows were inserted in three hours, at ten a minute. Random keys go to all leaf pages of the
-index. Short COMBs go to the pages of the current minute, and version 7 UUIDs go to the right edge. Keyed COMBs go to
-the pages of the current hour. If new rows go to few pages, these pages stay in memory and cause few full-page
-images."""),
+Each dot is a row. The rows were inserted within three hours, at ten rows a minute. Random keys go to all leaf pages of
+the index. Short COMBs go to the pages of the current minute, keyed COMBs go to the pages of the current hour, and
+version 7 UUIDs go to the right edge of the index. If new rows go to few pages, these pages stay in memory and cause few
+full-page images."""),
 }
 ABOUT = """\
-Each figure is a mean, unless its heading states otherwise. If the measurements differ, the smallest and the largest
-are given in brackets, and are the ends of thin bars in the pictures. A column whose heading has a colon contains the
-ratio of two means. The sign ~ means that the ranges of two times overlap, and the sign – that there is no figure.
-Times depend on the other load of the machine, but bytes and sizes do not. The amount of WAL is the difference between
-two values of `wal_bytes` in `pg_stat_wal`. It includes full-page images, but neither alignment nor page headers. The
-clock is simulated, except in sections that mention the server's clock."""
+Each figure is a mean, unless its heading states otherwise. If the measurements differ, the smallest and the largest one
+are given in brackets, and are the ends of thin bars in the pictures. A column with a colon in its heading contains the
+ratio of two means. The sign ~ replaces the ratio of two times whose ranges overlap, and the sign – replaces a missing
+figure. Times depend on the other load of the machine, but bytes and sizes do not. The amount of WAL is the difference
+between two values of `wal_bytes` in `pg_stat_wal`. It includes full-page images, but neither alignment nor page
+headers. The clock is simulated, except in sections that mention the server's clock."""
 
 
 def code(key):
