@@ -285,7 +285,7 @@ idgen_snowflake_floor(PG_FUNCTION_ARGS)
 	return int_id_floor(fcinfo, &snowflake_layout);
 }
 
-/* js_id(epoch timestamptz DEFAULT ...) returns bigint: exact in JavaScript */
+/* js_id(epoch timestamptz DEFAULT ...) returns bigint: a JavaScript number represents it exactly */
 PG_FUNCTION_INFO_V1(idgen_js_id);
 Datum
 idgen_js_id(PG_FUNCTION_ARGS)

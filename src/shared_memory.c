@@ -70,7 +70,7 @@ request_segments(void)
 		RequestAddinShmemSpace(MAXALIGN(segments[i]->size));
 }
 
-/* After a crash of a backend, the server calls this again, with new memory. */
+/* After a crash of a backend, the server calls this function again, with new memory. */
 static void
 make_segments(void)
 {
@@ -155,7 +155,7 @@ try_to_attach_all(void)
 }
 #endif
 
-/* Replace the server's error for a segment of another size, or that an earlier call failed to create. */
+/* Replace the server's error for a segment that has another size, or that could not be created earlier. */
 static void
 replace_size_error(void *segment)
 {

@@ -177,7 +177,8 @@ CREATE OR REPLACE FUNCTION idgen.named_uuid_v7(instant timestamptz, namespace uu
             FROM (SELECT ('x' || encode(sha256(uuid_send(namespace) || convert_to(name, 'UTF8')), 'hex'))::bit(256)
                          AS hash) h);
 COMMENT ON FUNCTION idgen.named_uuid_v7(timestamptz, uuid, text) IS
-    'A UUID of version 7 with a given time, to the millisecond, and 74 bits of SHA-256 of the namespace and the name.';
+    'A UUID of version 7 that contains the given time, to the millisecond, and 74 bits of the SHA-256 hash of the '
+    'namespace and the name.';
 
 CREATE OR REPLACE FUNCTION idgen.comb(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE SQL VOLATILE PARALLEL SAFE
