@@ -665,17 +665,17 @@ SELECT pg_catalog.pg_extension_config_dump('idgen.uuid_v7_ordered_mark', '');
 SELECT pg_catalog.pg_extension_config_dump('idgen.decimal_id_counter', '');
 
 COMMENT ON SEQUENCE idgen.snowflake_mark IS
-'High-water mark of idgen.snowflake(), which writes it: the Unix seconds of all values that the function has returned '
-'are less than last_value >> 28. The low 28 bits are random.';
+'The high-water mark that idgen.snowflake() writes: the Unix seconds of all values that the function has returned are less '
+'than last_value >> 28. The low 28 bits are random.';
 COMMENT ON SEQUENCE idgen.trace_id_mark IS
-'High-water mark of idgen.trace_id(), which writes it: the Unix seconds of all values that the function has returned '
-'are less than last_value >> 28. The low 28 bits are random.';
+'The high-water mark that idgen.trace_id() writes: the Unix seconds of all values that the function has returned are less '
+'than last_value >> 28. The low 28 bits are random.';
 COMMENT ON SEQUENCE idgen.js_id_mark IS
-'High-water mark of idgen.js_id(), which writes it: the Unix seconds of all values that the function has returned are '
-'less than last_value >> 28. The low 28 bits are random.';
+'The high-water mark that idgen.js_id() writes: the Unix seconds of all values that the function has returned are less '
+'than last_value >> 28. The low 28 bits are random.';
 COMMENT ON SEQUENCE idgen.uuid_v7_ordered_mark IS
-'High-water mark of idgen.uuid_v7_ordered(), which writes it: the Unix seconds of all values that the function has '
-'returned are less than last_value >> 28. The low 28 bits are random.';
+'The high-water mark that idgen.uuid_v7_ordered() writes: the Unix seconds of all values that the function has returned '
+'are less than last_value >> 28. The low 28 bits are random.';
 COMMENT ON SEQUENCE idgen.decimal_id_counter IS
 'Counter and generator of idgen.decimal_id(), as generator * 922337202 + counter.';
 
@@ -835,8 +835,8 @@ CREATE FUNCTION idgen.uuid_from_base(digits text, base int) RETURNS uuid
 
 COMMENT ON FUNCTION idgen.uuid_from_base(text, int) IS
 'The uuid with these digits. Leading zeros can be omitted, and in bases 16, 32 and 36, letters can be of either case. '
-'An invalid character, no digits or too many digits raise an error (22P02), and so does a number of more than 128 '
-'bits (22003).';
+'Text with an invalid character, with no digits or with too many digits raises an error (22P02), as does a number of '
+'more than 128 bits (22003).';
 
 CREATE FUNCTION idgen.bigint_from_base(digits text, base int) RETURNS bigint
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -1016,9 +1016,9 @@ CREATE FUNCTION idgen.mask_uuid_v7(id uuid, key_name text DEFAULT 'default') RET
     AS 'MODULE_PATHNAME', 'idgen_mask_uuid_v7';
 
 COMMENT ON FUNCTION idgen.mask_uuid_v7(uuid, text) IS
-'Masks a UUID of version 7 as a UUID of version 4: applies a keyed permutation to the 122 bits other than version and '
-'variant, with a key from idgen.key_file (docs/masks.md). Another version raises an error (22023), as does an unknown '
-'key (42704).';
+'Masks a UUID of version 7 as a UUID of version 4: applies a keyed permutation to the 122 bits other than the version '
+'and variant, with a key from idgen.key_file (docs/masks.md). Another version raises an error (22023), as does an '
+'unknown key (42704).';
 
 CREATE FUNCTION idgen.unmask_uuid_v7(masked uuid, key_name text DEFAULT 'default') RETURNS uuid
     LANGUAGE C STABLE PARALLEL RESTRICTED

@@ -117,7 +117,7 @@ clock_unix_submillis(TimestampTz instant)
 	return (uint64) ms << SUBMS_BITS | (us << SUBMS_BITS) / US_PER_MS;
 }
 
-/* Read the server's clock.  Raises 22008 if the time exceeds 48 bits. */
+/* Read the server's clock.  Raises 22008 if the milliseconds do not fit into 48 bits. */
 static inline int64
 read_wall_ms48(struct timespec *now)
 {

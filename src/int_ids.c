@@ -144,7 +144,7 @@ epoch_argument(FunctionCallInfo fcinfo, int argno, const IntIdLayout *layout)
 	return unix_ticks(layout, clock_require_finite(PG_GETARG_TIMESTAMPTZ(argno)));
 }
 
-/* Return the time field for a Unix tick.  Raises 22008 if out of range. */
+/* Return the time field for a Unix tick.  Raises 22008 if it is out of range. */
 static inline int64
 tick_since(const IntIdLayout *layout, int64 unix_tick, int64 epoch)
 {

@@ -71,7 +71,7 @@ initialize_segment(void *segment, const uint8 *random)
 
 SharedSegment keyed_segment = {SEGMENT_NAME, SECRET_BYTES, initialize_segment, NULL};
 
-/* Return the server's key for this database, which has PG_SHA256_DIGEST_LENGTH bytes. */
+/* Return the server's key for this database.  The key has PG_SHA256_DIGEST_LENGTH bytes. */
 static const uint8 *
 server_key(bool clock_given)
 {

@@ -44,7 +44,7 @@ IF to_regclass('idgen.creation_identifiers') IS NULL THEN
     CREATE INDEX creation_identifiers_entity_text ON idgen.creation_identifiers (entity_text)
         WHERE entity_text IS NOT NULL;
     COMMENT ON TABLE idgen.creation_identifiers IS
-        'The entity that each creation command created. Written by idgen.create_once(). The table must stay logged.';
+        'The entity that each creation command created. Written by idgen.create_once(). It must remain a logged table.';
 END IF;
 
 -- Return the text of a jsonb value with its keys in the order of their UTF-8 text. This
