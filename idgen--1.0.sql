@@ -665,17 +665,17 @@ SELECT pg_catalog.pg_extension_config_dump('idgen.uuid_v7_ordered_mark', '');
 SELECT pg_catalog.pg_extension_config_dump('idgen.decimal_id_counter', '');
 
 COMMENT ON SEQUENCE idgen.snowflake_mark IS
-'The high-water mark that idgen.snowflake() writes: the Unix seconds of all values that the function has returned are less '
-'than last_value >> 28. The low 28 bits are random.';
+'The high-water mark that idgen.snowflake() writes: the Unix seconds of all values that the function has returned are '
+'less than last_value >> 28. The low 28 bits are random.';
 COMMENT ON SEQUENCE idgen.trace_id_mark IS
-'The high-water mark that idgen.trace_id() writes: the Unix seconds of all values that the function has returned are less '
-'than last_value >> 28. The low 28 bits are random.';
+'The high-water mark that idgen.trace_id() writes: the Unix seconds of all values that the function has returned are '
+'less than last_value >> 28. The low 28 bits are random.';
 COMMENT ON SEQUENCE idgen.js_id_mark IS
 'The high-water mark that idgen.js_id() writes: the Unix seconds of all values that the function has returned are less '
 'than last_value >> 28. The low 28 bits are random.';
 COMMENT ON SEQUENCE idgen.uuid_v7_ordered_mark IS
-'The high-water mark that idgen.uuid_v7_ordered() writes: the Unix seconds of all values that the function has returned '
-'are less than last_value >> 28. The low 28 bits are random.';
+'The high-water mark that idgen.uuid_v7_ordered() writes: the Unix seconds of all values that the function has '
+'returned are less than last_value >> 28. The low 28 bits are random.';
 COMMENT ON SEQUENCE idgen.decimal_id_counter IS
 'Counter and generator of idgen.decimal_id(), as generator * 922337202 + counter.';
 
