@@ -37,7 +37,7 @@ GRANT USAGE ON SCHEMA idgen TO PUBLIC;
 SET LOCAL default_tablespace = '';
 
 -- Default privileges give the installer privileges, with grant option, on the tables and
--- sequences when these are created. GRANT would not do, because pg_dump omits privileges
+-- sequences when these are created. GRANT is no alternative, because pg_dump omits privileges
 -- that an extension's script grants. After a restore by another role, the installer would
 -- have no privileges, and its own grants would fail. A superuser who installs the
 -- extension is the owner and needs no grants. The script does not use the server's macro
@@ -76,16 +76,16 @@ CREATE FUNCTION idgen.uuid_v5(namespace uuid, name text) RETURNS uuid
     AS 'MODULE_PATHNAME', 'idgen_uuid_v5';
 
 COMMENT ON FUNCTION idgen.uuid_v5(uuid, text) IS
-'A name-based UUID of version 5 (RFC 9562 section 5.5), which contains 122 bits of SHA-1 of the namespace and the name '
-'in UTF-8.';
+'A name-based UUID of version 5 (RFC 9562 section 5.5), which contains 122 bits of the SHA-1 hash of the namespace '
+'and the name in UTF-8.';
 
 CREATE FUNCTION idgen.named_uuid_v7(instant timestamptz, namespace uuid, name text) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
     AS 'MODULE_PATHNAME', 'idgen_named_uuid_v7';
 
 COMMENT ON FUNCTION idgen.named_uuid_v7(timestamptz, uuid, text) IS
-'A version 7 UUID that contains the given time, to the millisecond, and 74 bits of SHA-256 of the namespace and the '
-'name in UTF-8. Equal arguments give equal UUIDs.';
+'A version 7 UUID that contains the given time, to the millisecond, and 74 bits of the SHA-256 hash of the namespace '
+'and the name in UTF-8. Equal arguments give equal UUIDs.';
 
 CREATE FUNCTION idgen.uuid_v7(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE C VOLATILE PARALLEL SAFE
@@ -665,16 +665,16 @@ SELECT pg_catalog.pg_extension_config_dump('idgen.uuid_v7_ordered_mark', '');
 SELECT pg_catalog.pg_extension_config_dump('idgen.decimal_id_counter', '');
 
 COMMENT ON SEQUENCE idgen.snowflake_mark IS
-'High-water mark of idgen.snowflake(), which writes it: the Unix seconds of all values that the function has returned '
-'are less than last_value >> 28. The low 28 bits are random.';
-COMMENT ON SEQUENCE idgen.trace_id_mark IS
-'High-water mark of idgen.trace_id(), which writes it: the Unix seconds of all values that the function has returned '
-'are less than last_value >> 28. The low 28 bits are random.';
-COMMENT ON SEQUENCE idgen.js_id_mark IS
-'High-water mark of idgen.js_id(), which writes it: the Unix seconds of all values that the function has returned are '
+'The high-water mark that idgen.snowflake() writes: the Unix seconds of all values that the function has returned are '
 'less than last_value >> 28. The low 28 bits are random.';
+COMMENT ON SEQUENCE idgen.trace_id_mark IS
+'The high-water mark that idgen.trace_id() writes: the Unix seconds of all values that the function has returned are '
+'less than last_value >> 28. The low 28 bits are random.';
+COMMENT ON SEQUENCE idgen.js_id_mark IS
+'The high-water mark that idgen.js_id() writes: the Unix seconds of all values that the function has returned are less '
+'than last_value >> 28. The low 28 bits are random.';
 COMMENT ON SEQUENCE idgen.uuid_v7_ordered_mark IS
-'High-water mark of idgen.uuid_v7_ordered(), which writes it: the Unix seconds of all values that the function has '
+'The high-water mark that idgen.uuid_v7_ordered() writes: the Unix seconds of all values that the function has '
 'returned are less than last_value >> 28. The low 28 bits are random.';
 COMMENT ON SEQUENCE idgen.decimal_id_counter IS
 'Counter and generator of idgen.decimal_id(), as generator * 922337202 + counter.';
@@ -835,8 +835,8 @@ CREATE FUNCTION idgen.uuid_from_base(digits text, base int) RETURNS uuid
 
 COMMENT ON FUNCTION idgen.uuid_from_base(text, int) IS
 'The uuid with these digits. Leading zeros can be omitted, and in bases 16, 32 and 36, letters can be of either case. '
-'An invalid character, no digits or too many digits raise an error (22P02), and so does a number of more than 128 '
-'bits (22003).';
+'Text with an invalid character, with no digits or with too many digits raises an error (22P02), as does a number of '
+'more than 128 bits (22003).';
 
 CREATE FUNCTION idgen.bigint_from_base(digits text, base int) RETURNS bigint
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -1016,8 +1016,9 @@ CREATE FUNCTION idgen.mask_uuid_v7(id uuid, key_name text DEFAULT 'default') RET
     AS 'MODULE_PATHNAME', 'idgen_mask_uuid_v7';
 
 COMMENT ON FUNCTION idgen.mask_uuid_v7(uuid, text) IS
-'Masks a UUID of version 7 as a UUID of version 4: applies a keyed permutation to its other 122 bits, with a key from '
-'idgen.key_file (docs/masks.md). Another version raises an error (22023), and so does an unknown key (42704).';
+'Masks a UUID of version 7 as a UUID of version 4: applies a keyed permutation to the 122 bits other than the version '
+'and variant, with a key from idgen.key_file (docs/masks.md). Another version raises an error (22023), as does an '
+'unknown key (42704).';
 
 CREATE FUNCTION idgen.unmask_uuid_v7(masked uuid, key_name text DEFAULT 'default') RETURNS uuid
     LANGUAGE C STABLE PARALLEL RESTRICTED
@@ -1034,7 +1035,7 @@ CREATE FUNCTION idgen.permute(id bigint, area text, max_value bigint DEFAULT 900
 
 COMMENT ON FUNCTION idgen.permute(bigint, text, bigint, text) IS
 'Permutes the numbers from 1 to max_value with a key from idgen.key_file. Each area has its own permutation. A number '
-'out of this range raises an error (22023), and so does an unknown key (42704).';
+'out of this range raises an error (22023), as does an unknown key (42704).';
 
 CREATE FUNCTION idgen.unpermute(permuted bigint, area text, max_value bigint DEFAULT 9007199254740991,
                                 key_name text DEFAULT 'default') RETURNS bigint
@@ -1067,8 +1068,8 @@ CREATE FUNCTION idgen.hmac_comb_at(
     AS 'MODULE_PATHNAME', 'idgen_hmac_comb_at';
 
 COMMENT ON FUNCTION idgen.hmac_comb_at(timestamptz, text, text, interval) IS
-'Like hmac_comb(), but for a given instant, for imports and tests. A role that may call it can date all keys of '
-'hmac_comb(). An infinite instant raises an error (22008).';
+'Like hmac_comb(), but for a given instant, for imports and tests. A role that may call it can determine the '
+'times of all keys of hmac_comb(). An infinite instant raises an error (22008).';
 
 CREATE FUNCTION idgen.is_recent_hmac_comb(
     id uuid,

@@ -95,8 +95,8 @@ idgen_uuid_variant(PG_FUNCTION_ARGS)
 
 /*
  * internal_is_version(id uuid, version int) returns boolean
- *	Used by uuid_v7_within() and comb_within() to exclude UUIDs of other
- *	versions that lie between the bounds of a range.
+ *	uuid_v7_within() and comb_within() use this function to exclude UUIDs of
+ *	other versions that lie between the bounds of a range.
  */
 PG_FUNCTION_INFO_V1(idgen_internal_is_version);
 Datum

@@ -31,7 +31,7 @@ require_not_negative(int64 value, const char *name)
 				 errdetail("The value is " INT64_FORMAT ".", value)));
 }
 
-/* Like clock_interval_us(), but a negative length is an error (22023). */
+/* Like clock_interval_us(), but also raises 22023 if the interval is negative. */
 int64
 require_duration_us(const Interval *duration, const char *name)
 {
@@ -109,7 +109,7 @@ utf8_text(char *bytes, int *length)
 {
 	char	   *utf8 = bytes;
 
-	/* ASCII text needs no conversion, and some encodings have none */
+	/* ASCII text needs no conversion, and some encodings support none */
 	for (int i = 0; i < *length; i++)
 	{
 		if (IS_HIGHBIT_SET(bytes[i]))

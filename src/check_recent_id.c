@@ -218,7 +218,7 @@ trigger_rule(FunctionCallInfo fcinfo, const TriggerData *data, const TriggerFunc
 	return kept;
 }
 
-/* Find a valid, nondeferrable unique index on the column alone. */
+/* Return a valid, nondeferrable unique index on the column alone, or InvalidOid. */
 static Oid
 unique_index_on(Relation relation, int attnum)
 {
@@ -271,8 +271,8 @@ row_is_visible(const Search *search, Snapshot snapshot, ItemPointer tid)
 
 /*
  * Is there a committed row with the identifier, or one that this transaction
- * has inserted?  Like the unique check, waits for any other transaction in
- * progress that has inserted or deleted such a row.
+ * has inserted?  Like the unique check, this function waits for any other
+ * transaction in progress that has inserted or deleted such a row.
  */
 static bool
 row_exists(const Search *search)
@@ -421,7 +421,7 @@ idgen_check_recent_id(PG_FUNCTION_ARGS)
 
 /*
  * check_recent_hmac_id() returns trigger
- *	Like check_recent_id(), but for hmac_comb(): area=... replaces the scheme.
+ *	Like check_recent_id(), but for hmac_comb().  area=... replaces the scheme.
  */
 PG_FUNCTION_INFO_V1(idgen_check_recent_hmac_id);
 Datum

@@ -117,7 +117,7 @@ clock_unix_submillis(TimestampTz instant)
 	return (uint64) ms << SUBMS_BITS | (us << SUBMS_BITS) / US_PER_MS;
 }
 
-/* Read the server's clock.  Raises 22008 if the time exceeds 48 bits. */
+/* Read the server's clock.  Raises 22008 if the milliseconds do not fit into 48 bits. */
 static inline int64
 read_wall_ms48(struct timespec *now)
 {
@@ -131,8 +131,8 @@ read_wall_ms48(struct timespec *now)
 }
 
 /*
- * Return the server's clock in 4096ths of a millisecond.  Its resolution is
- * finer than the microsecond of timestamptz.
+ * Return the current Unix time in 4096ths of a millisecond.  The resolution is
+ * finer than that of timestamptz.
  */
 uint64
 clock_wall_submillis(void)
@@ -144,7 +144,7 @@ clock_wall_submillis(void)
 		((uint64) (now.tv_nsec % NS_PER_MS) << SUBMS_BITS) / NS_PER_MS;
 }
 
-/* Return the server's clock in Unix milliseconds, which fit into 48 bits. */
+/* Return the current Unix time in milliseconds, which fits into 48 bits. */
 int64
 clock_wall_unix_ms(void)
 {
@@ -162,7 +162,7 @@ clock_unix_seconds32(TimestampTz instant)
 							"2106-02-07 06:28:15.999999+00");
 }
 
-/* Return the server's clock in Unix seconds, without checking the range. */
+/* Return the current Unix time in seconds, without checking its range. */
 int64
 clock_wall_unix_seconds(void)
 {
@@ -185,7 +185,7 @@ clock_gregorian_ticks(TimestampTz instant)
 							"5236-03-31 21:21:00.684697+00") * TICKS_PER_US;
 }
 
-/* Return the server's clock in 100 ns ticks since 1582-10-15, without checking the range. */
+/* Return the current time in 100 ns ticks since 1582-10-15, without checking its range. */
 uint64
 clock_wall_gregorian_ticks(void)
 {
@@ -196,7 +196,7 @@ clock_wall_gregorian_ticks(void)
 		now.tv_nsec / NS_PER_TICK;
 }
 
-/* Convert Unix milliseconds to timestamptz, unless they are out of range. */
+/* Convert Unix milliseconds to timestamptz.  Returns false if they are out of range. */
 bool
 clock_from_unix_ms(int64 unix_ms, TimestampTz *instant)
 {

@@ -218,9 +218,9 @@ idgen_short_comb(PG_FUNCTION_ARGS)
 
 /*
  * suffix_comb(clock timestamptz DEFAULT NULL) returns uuid
- *	J. Nilsson's COMB of 2002, but the last 48 bits are Unix milliseconds
- *	instead of days since 1900 and units of 1/300 second.  The other bits are
- *	random, except for the version and the variant.
+ *	Like J. Nilsson's COMB of 2002, except that the last 48 bits are Unix
+ *	milliseconds instead of days since 1900 and units of 1/300 second.  The
+ *	other bits are random, except for the version and the variant.
  */
 PG_FUNCTION_INFO_V1(idgen_suffix_comb);
 Datum

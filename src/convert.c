@@ -10,7 +10,7 @@
 
 #include "arguments.h"
 
-/* Return argument 0 with a different version, and with its timestamp in a different order. */
+/* Return argument 0 with a different version, and with the bits of its timestamp reordered. */
 static Datum
 convert(FunctionCallInfo fcinfo, int from_version, int to_version,
 		uint64 (*reorder) (uint64))

@@ -203,7 +203,7 @@ violates_command_index(const ErrorData *error, Datum command_id)
 		return false;
 
 	/*
-	 * REINDEX CONCURRENTLY may have renamed or dropped the index meanwhile.
+	 * REINDEX CONCURRENTLY may since have renamed or dropped the index.
 	 * Returning true is safe in that case, even if it is wrong: the caller
 	 * reports 40001 instead of 23505, and a retry finds the recorded command
 	 * or raises the violation again.
@@ -284,7 +284,7 @@ record_creation(Datum command_id, const Creation *creation)
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
-	/* check the table only now that the INSERT has locked it */
+	/* check the table after the INSERT, which has locked it */
 	require_lasting_table();
 	return recorded;
 }
@@ -459,7 +459,7 @@ create_once(FunctionCallInfo fcinfo, EntityKind kind)
  *
  * The first call with a command id records and returns the proposed id; later
  * calls return the recorded id.  A call with a recorded command id, but with a
- * different name or request, is an error (23514).
+ * different name or request, raises an error (23514).
  */
 PG_FUNCTION_INFO_V1(idgen_create_once_uuid);
 Datum

@@ -5,7 +5,7 @@
  * The text consists of the digits of a uuid in some base, optionally preceded
  * by a prefix and an underscore.
  *
- * Text that is not a valid identifier is an error (22P02).  Positions and
+ * Text that is not a valid identifier raises an error (22P02).  Positions and
  * limits in the DETAIL are in characters, although the code counts bytes.  The
  * two agree, because an invalid character is reported before an excessive
  * length, so all characters that are counted are ASCII.

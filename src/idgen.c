@@ -21,7 +21,7 @@ extern PGDLLEXPORT void _PG_init(void);
 
 static SharedSegment *const shared_segments[] = {&ticker_segment, &keyed_segment};
 
-/* If this raises an error, the next function call loads the library and calls this again. */
+/* If this function raises an error, the server calls it again when it next loads the library. */
 void
 _PG_init(void)
 {

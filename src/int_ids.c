@@ -144,7 +144,7 @@ epoch_argument(FunctionCallInfo fcinfo, int argno, const IntIdLayout *layout)
 	return unix_ticks(layout, clock_require_finite(PG_GETARG_TIMESTAMPTZ(argno)));
 }
 
-/* Return the time field for a Unix tick.  Raises 22008 if out of range. */
+/* Return the time field for a Unix tick.  Raises 22008 if it is out of range. */
 static inline int64
 tick_since(const IntIdLayout *layout, int64 unix_tick, int64 epoch)
 {
@@ -285,7 +285,7 @@ idgen_snowflake_floor(PG_FUNCTION_ARGS)
 	return int_id_floor(fcinfo, &snowflake_layout);
 }
 
-/* js_id(epoch timestamptz DEFAULT ...) returns bigint: exact in JavaScript */
+/* js_id(epoch timestamptz DEFAULT ...) returns bigint: a JavaScript number represents it exactly */
 PG_FUNCTION_INFO_V1(idgen_js_id);
 Datum
 idgen_js_id(PG_FUNCTION_ARGS)

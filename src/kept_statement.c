@@ -31,7 +31,7 @@ run_statement(KeptStatement *statement, Datum *values, const char *nulls)
 	/*
 	 * If a DO INSTEAD NOTHING rule has removed the statement, its plan
 	 * depends on no table, so dropping the rule does not invalidate it. Never
-	 * free a plan: it may be running, with this call in a trigger.
+	 * free a plan, because a trigger that it has fired may make this call.
 	 */
 	source = linitial(SPI_plan_get_plan_sources(statement->plan));
 	if (source->query_list == NIL)

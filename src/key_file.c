@@ -346,7 +346,7 @@ named_key(const text *name)
 	int			length = VARSIZE_ANY_EXHDR(name);
 	const NamedKey *key;
 
-	/* no assign hook is called if the command line sets idgen.key_file */
+	/* an assign hook would miss a value that the command line sets */
 	if (unlikely(!loaded || loaded_after != PgReloadTime))
 	{
 		forget_keys();

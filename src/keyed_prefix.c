@@ -11,8 +11,8 @@
  * from the Unix epoch.  In an index, the keys of a period are adjacent, and so
  * are the keys of each twelfth within it.  The order of the periods is random.
  *
- * hmac_comb() uses a key from the key file.  keyed_comb() uses the server's
- * own key.  This is the HMAC-SHA-256 of the database's OID, followed by
+ * hmac_comb() uses a key from the key file.  keyed_comb() uses a key of the
+ * server, which is the HMAC-SHA-256 of the database's OID, or of this OID and
  * " clock" if a clock is given.  The key of that HMAC is a random secret that
  * is drawn when the shared memory segment is created.  Because a call with a
  * clock returns a different prefix, a role that may call keyed_comb() obtains
@@ -40,13 +40,13 @@ StaticAssertDecl(SECRET_BYTES == 16, "another size requires another SEGMENT_NAME
 #define PERIOD_KNOWN		(1 << 15)
 #define ALL_KNOWN			(PERIOD_KNOWN | ((1 << PARTS_OF_PERIOD) - 1))
 
-/* Size of the area cache (2 MB, of which a backend uses only the beginning), which is emptied when it is full */
+/* Maximum number of cached areas (2 MB, most of which is usually unused).  A full cache is emptied. */
 #define MAX_AREAS			1024
 
 static KeyedArea areas[MAX_AREAS];
 static int	area_count = 0;
 
-/* A hash table, which contains numbers of areas, counted from 1 */
+/* A hash table of area numbers, which begin at 1 */
 static uint16 places[4 * MAX_AREAS];
 
 static void
@@ -71,7 +71,7 @@ initialize_segment(void *segment, const uint8 *random)
 
 SharedSegment keyed_segment = {SEGMENT_NAME, SECRET_BYTES, initialize_segment, NULL};
 
-/* Return the server's key for this database, which has PG_SHA256_DIGEST_LENGTH bytes. */
+/* Return the server's key for this database.  The key has PG_SHA256_DIGEST_LENGTH bytes. */
 static const uint8 *
 server_key(bool clock_given)
 {
@@ -133,7 +133,7 @@ is_area_of(const KeyedArea *kept, KeySource source, const text *key_name, const 
 		 text_is_bytes(key_name, kept->key_name, kept->key_name_length));
 }
 
-/* Set the name of an area's key.  A list of names is an error (22023). */
+/* Set the name of an area's key.  Raises 22023 for a list of names. */
 static void
 set_key_name(KeyedArea *area, const text *key_name)
 {
@@ -148,7 +148,7 @@ set_key_name(KeyedArea *area, const text *key_name)
 	memcpy(area->key_name, VARDATA_ANY(key_name), area->key_name_length);
 }
 
-/* Return the place of an area in the hash table, which contains 0 if the area is not cached. */
+/* Return an area's place in the hash table.  It contains 0 if the area is not cached. */
 static inline uint16 *
 find_place(KeySource source, const text *key_name, const text *name, int64 period_ms)
 {
@@ -264,8 +264,8 @@ keyed_area_move_to(KeyedArea *area, int64 unix_ms)
 
 /*
  * Is this the prefix of a twelfth that contains one of these milliseconds?
- * All hashes of a period are computed at once, so that their number does not
- * depend on the prefix.
+ * All hashes of a period are computed at once, so that the number of hashes
+ * does not depend on the prefix.
  */
 bool
 keyed_area_has_prefix(KeyedArea *area, uint32 prefix, int64 first_ms, int64 last_ms)

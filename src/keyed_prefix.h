@@ -23,7 +23,7 @@ typedef enum KeySource
 	KEY_OF_FILE
 } KeySource;
 
-/* The hashes of a period and of its twelfths, as far as they are known */
+/* The known hashes of a period and of its twelfths */
 typedef struct HashedPeriod
 {
 	int64		number;

@@ -43,7 +43,7 @@ key_argument(FunctionCallInfo fcinfo, int argno)
 }
 
 /*
- * Mask or unmask a UUID, and change its version.  The 122 bits other than
+ * Mask or unmask a UUID, and change its version.  The 122 bits other than the
  * version and variant are divided into two 61-bit halves.  A round XORs one
  * half with a hash of the other half (8 bytes) and the round number (1 byte).
  * Even rounds replace the first half, and odd rounds the second.

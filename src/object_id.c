@@ -76,7 +76,7 @@ idgen_object_id(PG_FUNCTION_ARGS)
 	return make_object_id(next >> COUNTER_BITS, process | (next & COUNTER_MASK));
 }
 
-/* is_object_id(id text) returns boolean: whether it consists of 24 lower-case hexadecimal digits */
+/* is_object_id(id text) returns boolean: whether the text is 24 lower-case hexadecimal digits */
 PG_FUNCTION_INFO_V1(idgen_is_object_id);
 Datum
 idgen_is_object_id(PG_FUNCTION_ARGS)

@@ -82,7 +82,7 @@ prefix_problem(const PrefixedKind *kind, const char *prefix, int length)
 	return NULL;
 }
 
-/* Return the prefix in an argument, or NULL.  An invalid prefix is an error (22023). */
+/* Return the prefix in an argument, or NULL.  Raises 22023 for an invalid prefix. */
 static const text *
 prefix_argument(FunctionCallInfo fcinfo, int argno, const PrefixedKind *kind)
 {

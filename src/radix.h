@@ -23,7 +23,7 @@ extern const Radix radix_typeid;
 /* the greatest radix_width() */
 #define RADIX_MAX_WIDTH		32
 
-/* Return the given base: 16, 32, 36, 58 or 62.  Any other is an error (22023). */
+/* Return the given base: 16, 32, 36, 58 or 62.  Raises 22023 for any other. */
 extern const Radix *radix_of_base(int32 base);
 
 /* Return the number of digits of the greatest 128-bit number. */

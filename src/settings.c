@@ -1,6 +1,6 @@
 /*
  * settings.c
- *	  Settings.  A function that needs one raises an error until it is set.
+ *	  The settings.  A function that needs one raises an error until it is set.
  *
  * Before the library is loaded, every role can set any idgen.* parameter.
  * When the library then defines the parameter, the server issues a WARNING for

@@ -7,17 +7,17 @@
  * other roles can use up the memory before the segments are created, and the
  * behavior depends on the server version:
  *
- * - Since version 17, a segment is in dynamic shared memory.  It is created or
- *   attached when it is first needed.  If no memory is available, the next
- *   call tries again.
+ * - Since version 17, a segment is in dynamic shared memory.  A backend creates
+ *   it, or attaches to it, when it first needs it.  If no memory is available,
+ *   the next call tries again.
  * - Before version 17, a segment is in the server's spare shared memory.  The
  *   lock table can use up that memory, and never returns it.  Therefore, the
- *   first call of any function in a session tries to create or attach all
+ *   first call of any function in a session tries to create, or attach to, all
  *   segments.
  *
- * Loading the library never fails for lack of memory or a segment's size.  Only
- * the functions that need a segment raise an error (53200; 53000 if the slots
- * of dynamic shared memory are used up; 55000 for another size).
+ * Loading the library never fails because no memory is available or because a
+ * segment has another size.  Only functions that need the segment raise errors
+ * (53200; 53000 if the slots of dynamic shared memory are used up; 55000).
  *
  * A segment is initialized before the postmaster creates backends, or under an
  * LWLock that each backend acquires to attach to it.  The lock is a memory
@@ -70,7 +70,7 @@ request_segments(void)
 		RequestAddinShmemSpace(MAXALIGN(segments[i]->size));
 }
 
-/* After a crash of a backend, the server calls this again, with new memory. */
+/* After a crash of a backend, the server calls this function again, with new memory. */
 static void
 make_segments(void)
 {
@@ -118,7 +118,7 @@ attach(const SharedSegment *segment)
 
 #define attach(segment)		attach_in_main_memory(segment)
 
-/* Attach to a segment, or create it.  Functions that need it raise the error again. */
+/* Attach to a segment, or create it, without raising an error.  Functions that need it raise the error. */
 static void
 try_to_attach(SharedSegment *segment)
 {
@@ -155,7 +155,7 @@ try_to_attach_all(void)
 }
 #endif
 
-/* Replace the server's error for a segment of another size, or that an earlier call failed to create. */
+/* Replace the server's error for a segment that has another size, or that could not be created earlier. */
 static void
 replace_size_error(void *segment)
 {

@@ -54,7 +54,7 @@ short_prefix_make(const Interval *period, int32 prefix_bytes)
 	return prefix;
 }
 
-/* Make a prefix from the SQL arguments "period" and "prefix_bytes".  NULL is an error (22004). */
+/* Make a prefix from the SQL arguments "period" and "prefix_bytes".  Raises 22004 if one is NULL. */
 ShortPrefix
 short_prefix_arguments(FunctionCallInfo fcinfo, int period_argno, int bytes_argno)
 {

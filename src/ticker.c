@@ -25,8 +25,8 @@
  * For each ticker, a backend caches the value up to which it does not need to
  * read the sequence.  Any access to a catalog may reset the cached values.
  *
- * pg_atomic_read_u64() is no memory barrier.  It may return an old value, which
- * is less than the newest one.  In ticker_next() and raise_ticker(),
+ * pg_atomic_read_u64() is not a memory barrier.  It may return an old value,
+ * which is less than the newest one.  In ticker_next() and raise_ticker(),
  * pg_atomic_compare_exchange_u64() is a full barrier, and fails for an old
  * value.  next_second() relies on the lock on the sequence: it reads at least
  * the value that the last holder of the lock read, whose mark is flushed.
@@ -303,7 +303,7 @@ look_at_sequence(const TickerLayout *layout)
 	 */
 	(void) SearchSysCacheExists1(SEQRELID, ObjectIdGetDatum(sequence));
 
-	/* admit one session at a time: the server itself takes no such locks */
+	/* admit one session at a time; the server takes no locks of this kind */
 	LockDatabaseObject(RelationRelationId, sequence, 0, ExclusiveLock);
 	result = reserve_values(layout, sequence);
 	UnlockDatabaseObject(RelationRelationId, sequence, 0, ExclusiveLock);

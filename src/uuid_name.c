@@ -47,8 +47,8 @@ idgen_uuid_v5(PG_FUNCTION_ARGS)
 
 /*
  * named_uuid_v7(instant timestamptz, namespace uuid, name text) returns uuid
- *	A version 7 UUID with the time of the instant.  The 12 and 62 bits after
- *	the version and the variant are the first bits of the hash's halves.
+ *	Returns a version 7 UUID of the instant.  The first bits of the hash's two
+ *	halves follow the version (12 bits) and the variant (62 bits).
  */
 PG_FUNCTION_INFO_V1(idgen_named_uuid_v7);
 Datum

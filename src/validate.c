@@ -257,7 +257,7 @@ rule_make(const Scheme *scheme, ShortPrefix prefix, const Interval *tolerance,
 	return rule;
 }
 
-/* Return a rule's window at the given time.  Raises 22008 if out of range. */
+/* Return a rule's window at the given time.  Raises 22008 if it is out of range. */
 Window
 rule_window(const Rule *rule, TimestampTz clock)
 {

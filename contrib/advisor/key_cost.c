@@ -133,9 +133,10 @@ read_arguments(FunctionCallInfo fcinfo)
  * Return the fraction of the leaves' space that is filled.  Leaves of random
  * keys, and of prefixes with many rows, are between half full and full.  Keys
  * in ascending order fill leaves up to the fillfactor at the end of the index,
- * and half of each leaf elsewhere.  So do prefixes with fewer rows than half a
- * leaf.  If a twelfth of a period has fewer rows than a leaf, the leaves of
- * keyed COMBs are up to a tenth emptier than those of random keys (measured).
+ * and half of each leaf elsewhere.  The same is true of prefixes with fewer
+ * rows than half a leaf.  If a twelfth of a period has fewer rows than a leaf,
+ * the leaves of keyed COMBs are up to a tenth emptier than those of random
+ * keys (measured).
  */
 static double
 filled_part(const KeyModel *model, bool ascends)

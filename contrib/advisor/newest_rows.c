@@ -380,7 +380,7 @@ place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,
 	/*
 	 * If keys ascend in many places, "count" rows may be too few.  All
 	 * located rows are more likely to include several rows of each place, and
-	 * to reveal that the places are in no order.
+	 * to reveal that the places are in no particular order.
 	 */
 	share = Min(share, all_leaves / distinct_pages(sample->leaf_pages, rows->count));
 	if (correlation(rows, count) >= ORDERED_CORRELATION ||

@@ -1,6 +1,7 @@
 /*
  * pages.c
- *	  Copies of pages, and searches in them; which indexes can be searched.
+ *	  Copying pages, searching them, and finding out which indexes can be
+ *	  searched.
  *
  * Without checksums, the server detects a damaged page only by its header, and
  * queries follow even damaged line pointers.  The report reads pages that no

@@ -1,6 +1,7 @@
 /*
- * checks.sql: the checks of idgen of what clients bring, without a C library, and the
- * trigger function check_recent_id(). Needs uuids.sql, which has the rest of this comment.
+ * checks.sql: idgen's checks of the identifiers that clients send, without a C library,
+ * and the trigger function check_recent_id(). This file requires uuids.sql. The comment
+ * at the beginning of uuids.sql applies here, too.
  *
  *   psql -f uuids.sql -f checks.sql
  */
@@ -19,7 +20,7 @@ BEGIN
     END IF;
     PERFORM idgen.portable_require_own_schema();
 
--- The version of checks.sql, as portable_version() shows it.
+-- The source of this function contains the version of checks.sql for portable_version().
 CREATE OR REPLACE FUNCTION idgen.portable_file_checks() RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE AS $$SELECT '1.0'$$;
 
@@ -34,10 +35,11 @@ CREATE OR REPLACE FUNCTION idgen.is_uuid(id text, version int DEFAULT NULL) RETU
                                || CASE WHEN version IS NULL THEN '|0{8}-(0{4}-){3}0{12}|f{8}-(f{4}-){3}f{12}'
                                        ELSE '' END || ')$') COLLATE "C" END;
 COMMENT ON FUNCTION idgen.is_uuid(text, int) IS
-    'Whether a text is a UUID in canonical form, of the given version, or of 1 to 8 or the Nil or Max UUID if none '
-    'is given.';
+    'Tests whether a text is a UUID in canonical form of the given version. If no version is given, versions 1 to 8, '
+    'the Nil UUID and the Max UUID are accepted.';
 
--- A rule, or an error: a window of more than n - 1 periods can intersect n + 1 of them.
+-- Return a rule, or raise 22023 if the window of a short COMB could contain every prefix: a
+-- window that is more than n - 1 periods long can intersect n + 1 periods.
 CREATE OR REPLACE FUNCTION idgen.portable_narrow(
     scheme text, past_us bigint, future_us bigint, period_ms bigint, prefix_bytes int
 ) RETURNS bigint[]
@@ -49,8 +51,9 @@ CREATE OR REPLACE FUNCTION idgen.portable_narrow(
                     'the tolerances exceed the cycle of prefixes less two periods', past_us)]
            ELSE ARRAY[past_us, future_us, period_ms, 8 * prefix_bytes] END;
 
--- The arguments of is_recent_...(), checked: past and future tolerance in microseconds,
--- period in milliseconds, bits of the prefix. With constants, the planner does it once.
+-- Check the arguments of is_recent_...(), and return them as a rule: the past and the future
+-- tolerance in microseconds, the period in milliseconds, and the number of bits of the
+-- prefix. If the arguments are constants, the planner evaluates the call once.
 CREATE OR REPLACE FUNCTION idgen.portable_rule(
     scheme text, tolerance interval, past_tolerance interval, future_tolerance interval,
     period interval DEFAULT '1 minute', prefix_bytes int DEFAULT 2
@@ -66,7 +69,7 @@ BEGIN
     RETURN idgen.portable_narrow(scheme, past_us, future_us, period_ms, prefix_bytes);
 END $$;
 
--- True, or an error (22008) if the clock is infinite or the window has no end.
+-- Return true. Raises 22008 if the clock is infinite or the window is out of range.
 CREATE OR REPLACE FUNCTION idgen.portable_check_window(clock timestamptz, rule bigint[]) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT COST 1 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -78,16 +81,16 @@ BEGIN
     RETURN true;
 END $$;
 
--- The same as portable_check_window(), without a call in the usual case; a clock that is
--- NULL is the start of the statement.
+-- Like portable_check_window(), but without calling that function in the usual case. A NULL
+-- clock means the start of the statement.
 CREATE OR REPLACE FUNCTION idgen.portable_require_window(clock timestamptz, rule bigint[]) RETURNS boolean
     LANGUAGE SQL STABLE PARALLEL SAFE
     RETURN ((clock BETWEEN '1000-01-01 00:00:00+00' AND '10000-01-01 00:00:00+00') IS NOT FALSE
             AND greatest(rule[1], rule[2]) < 1000000000000000000)
         OR idgen.portable_check_window(coalesce(clock, statement_timestamp()), rule);
 
--- Whether a rule accepts a short COMB: the periods from the start of the window to its
--- prefix, modulo the cycle, are within the window.
+-- Does a rule accept a short COMB? Modulo the cycle, its prefix must be at most as many
+-- periods after the first period of the window as the last period of the window is.
 CREATE OR REPLACE FUNCTION idgen.portable_prefix_accepted(id uuid, clock timestamptz, rule bigint[]) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN idgen.portable_is_version(id, 4)
@@ -97,7 +100,7 @@ CREATE OR REPLACE FUNCTION idgen.portable_prefix_accepted(id uuid, clock timesta
            <= idgen.portable_period_number(idgen.portable_unix_ms(clock, rule[2]), rule[3])
             - idgen.portable_period_number(idgen.portable_unix_ms(clock, -rule[1]), rule[3]);
 
--- Whether a rule accepts a COMB or a UUID of version 7.
+-- Does a rule accept a COMB or a UUID of version 7?
 CREATE OR REPLACE FUNCTION idgen.portable_time_accepted(
     id uuid, version int, clock timestamptz, rule bigint[]
 ) RETURNS boolean
@@ -118,9 +121,10 @@ CREATE OR REPLACE FUNCTION idgen.is_recent_short_comb(
            THEN idgen.portable_prefix_accepted(id, coalesce(clock, statement_timestamp()), idgen.portable_rule(
                     'short_comb', tolerance, past_tolerance, future_tolerance, period, prefix_bytes)) END;
 COMMENT ON FUNCTION idgen.is_recent_short_comb(uuid, interval, interval, interval, interval, int, timestamptz) IS
-    'Whether short_comb(period, prefix_bytes) gives the prefix of a UUID within the tolerances around the clock.';
+    'Tests whether a UUID is of version 4 and has a prefix that short_comb(period, prefix_bytes) returns at some time '
+    'from clock - past_tolerance to clock + future_tolerance.';
 
--- The error (23514) of check_recent_...() and of check_recent_id().
+-- Raise the error (23514) of check_recent_...() and check_recent_id().
 CREATE OR REPLACE FUNCTION idgen.portable_refuse(
     scheme text, id uuid, clock timestamptz,
     in_schema text DEFAULT NULL, in_table text DEFAULT NULL, in_column text DEFAULT NULL, by_trigger text DEFAULT NULL
@@ -149,7 +153,7 @@ CREATE OR REPLACE FUNCTION idgen.check_recent_short_comb(
            THEN id
            ELSE idgen.portable_refuse('short_comb', id, coalesce(clock, statement_timestamp())) END;
 COMMENT ON FUNCTION idgen.check_recent_short_comb(uuid, interval, interval, interval, interval, int, timestamptz) IS
-    'The identifier, if is_recent_short_comb() accepts it; otherwise an error (23514).';
+    'Returns the identifier if is_recent_short_comb() accepts it. Otherwise, raises an error (23514).';
 
 FOR scheme, version, noun IN VALUES ('comb', 4, 'COMB'), ('uuid_v7', 7, 'UUID of version 7') LOOP
     EXECUTE format($loop$
@@ -165,7 +169,7 @@ CREATE OR REPLACE FUNCTION idgen.is_recent_%1$s(
                     id, %2$s, coalesce(clock, statement_timestamp()),
                     idgen.portable_rule('%1$s', tolerance, past_tolerance, future_tolerance)) END;
 COMMENT ON FUNCTION idgen.is_recent_%1$s(uuid, interval, interval, interval, timestamptz) IS
-    'Whether the time of a %3$s is within the tolerances around the clock.';
+    'Tests whether a %3$s contains a time from clock - past_tolerance to clock + future_tolerance.';
 
 CREATE OR REPLACE FUNCTION idgen.check_recent_%1$s(
     id uuid, tolerance interval DEFAULT '10 minutes',
@@ -175,11 +179,11 @@ CREATE OR REPLACE FUNCTION idgen.check_recent_%1$s(
     RETURN CASE WHEN idgen.is_recent_%1$s(id, tolerance, past_tolerance, future_tolerance, clock) IS NOT FALSE THEN id
            ELSE idgen.portable_refuse('%1$s', id, coalesce(clock, statement_timestamp())) END;
 COMMENT ON FUNCTION idgen.check_recent_%1$s(uuid, interval, interval, interval, timestamptz) IS
-    'The identifier, if is_recent_%1$s() accepts it; otherwise an error (23514).';
+    'Returns the identifier if is_recent_%1$s() accepts it. Otherwise, raises an error (23514).';
 $loop$, scheme, version, noun);
 END LOOP;
 
--- Whether a rule accepts an identifier of a scheme, or it is NULL.
+-- Is an identifier NULL, or does a rule of this scheme accept it?
 CREATE OR REPLACE FUNCTION idgen.portable_passes(scheme text, id uuid, clock timestamptz, rule bigint[]) RETURNS boolean
     LANGUAGE SQL STABLE PARALLEL SAFE
     RETURN idgen.portable_require_window(clock, rule)
@@ -187,7 +191,7 @@ CREATE OR REPLACE FUNCTION idgen.portable_passes(scheme text, id uuid, clock tim
                        WHEN 'comb' THEN idgen.portable_time_accepted(id, 4, clock, rule)
                        ELSE idgen.portable_time_accepted(id, 7, clock, rule) END IS NOT FALSE;
 
--- The rule of a trigger with options, which are its arguments after the first two.
+-- Return the rule of a trigger. Its options are the arguments after the first two.
 CREATE OR REPLACE FUNCTION idgen.portable_trigger_rule(scheme text, options text[]) RETURNS bigint[]
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -209,8 +213,8 @@ BEGIN
         coalesce(given[4], '1 minute')::interval, coalesce(given[5], '2')::int);
 END $$;
 
--- An error unless the column of a trigger's table is of type uuid, or of a domain over
--- it, and not generated.
+-- Raise an error unless a column is of type uuid or of a domain over uuid, and is not a
+-- generated column.
 CREATE OR REPLACE FUNCTION idgen.portable_require_uuid_column(relation regclass, column_name text) RETURNS void
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -234,8 +238,8 @@ BEGIN
     END IF;
 END $$;
 
--- Whether the role can see a row with this identifier, and a unique index on the column
--- alone will meet it, to which a repeated INSERT is left.
+-- Can the role see a row with this identifier, and is there a unique index on the column
+-- alone? In that case, a repeated INSERT conflicts with that row.
 CREATE OR REPLACE FUNCTION idgen.portable_is_repeated(relation regclass, column_name text, id uuid) RETURNS boolean
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -270,20 +274,20 @@ BEGIN
             'the identifier scheme is not short_comb, comb or uuid_v7', scheme, 'undefined_object');
     END IF;
 
-    -- The planner computes the rule of the defaults once.
+    -- The planner evaluates the rule of the defaults once.
     rule := CASE WHEN TG_NARGS > 2 THEN idgen.portable_trigger_rule(scheme, TG_ARGV[2:])
                  WHEN scheme = 'short_comb' THEN idgen.portable_rule('short_comb', '10 minutes', NULL, NULL)
                  ELSE idgen.portable_rule('comb', '10 minutes', NULL, NULL) END;
 
-    -- A column of type uuid is read without another statement if its name is id, or if it
-    -- is the first one. The first field of NEW is the table's column 1, unless that was
-    -- dropped and so has another name.
+    -- If a column of type uuid is named id or is the first column, it can be read without
+    -- another statement. The first field of NEW is column 1 of the table. If that column
+    -- was dropped, its name has changed and does not match.
     IF TG_ARGV[0] = 'id' THEN
         id := CASE WHEN pg_typeof(NEW.id) = 'uuid'::regtype THEN NEW.id END;
     ELSIF (pg_identify_object_as_address('pg_class'::regclass, TG_RELID, 1)).object_names[3] = TG_ARGV[0] THEN
         id := CASE WHEN pg_typeof((ROW(NEW.*)).f1) = 'uuid'::regtype THEN (ROW(NEW.*)).f1 END;
     ELSIF has_column_privilege(TG_RELID, TG_ARGV[0], 'SELECT') IS NOT NULL THEN
-        -- always: for a missing column, the privilege is an error (42703)
+        -- the condition is always true, but raises 42703 if the column does not exist
         EXECUTE format('SELECT CASE WHEN pg_typeof(($1).%1$I) = ''uuid''::regtype THEN ($1).%1$I END', TG_ARGV[0])
             INTO id USING NEW;
     END IF;
@@ -303,11 +307,13 @@ BEGIN
     RETURN NEW;
 END $$;
 COMMENT ON FUNCTION idgen.check_recent_id() IS
-    'Trigger function (column, scheme, ''tolerance=...'' and so on) that refuses identifiers that were not made at '
-    'about this time.';
+    'Trigger function for BEFORE INSERT OR UPDATE OF the column FOR EACH ROW; its arguments are column, scheme '
+    '(''short_comb'', ''comb'' or ''uuid_v7''), and any of ''tolerance=...'', ''past_tolerance=...'', '
+    '''future_tolerance=...'' and, for short_comb, ''period=...'' and ''prefix_bytes=...''. Raises an error (23514) if '
+    'the identifier''s time is not near the current time.';
 
--- The first or last created_at that created_near() accepts; calculated in UTC, where days
--- have 24 hours. For a uuid without a time, the first is after the last.
+-- Return the first or the last created_at that created_near() accepts. The calculation is in
+-- UTC, where a day has 24 hours. For a uuid without a time, the first is after the last.
 CREATE OR REPLACE FUNCTION idgen.portable_created_bound(
     id uuid, tolerance interval, is_last boolean
 ) RETURNS timestamptz
@@ -330,7 +336,8 @@ CREATE OR REPLACE FUNCTION idgen.created_near(
     RETURN created_at >= idgen.portable_created_bound(id, tolerance, false)
        AND created_at <= idgen.portable_created_bound(id, tolerance, true);
 COMMENT ON FUNCTION idgen.created_near(uuid, timestamptz, interval) IS
-    'Whether created_at is within the tolerance of uuid_timestamp(id), which prunes partitions by created_at.';
+    'Tests whether created_at is within the tolerance of uuid_timestamp(id). The condition prunes partitions by '
+    'created_at.';
 
 PERFORM set_config('search_path', caller_path, true);
 END

@@ -1,12 +1,12 @@
 /*
- * create_once.sql: create_once() of idgen without a C library, which makes creation
- * commands safe to retry: the table idgen.creation_identifiers and its functions. Needs
- * uuids.sql, which has the rest of this comment.
+ * create_once.sql: idgen's create_once(), which makes creation commands safe to retry,
+ * without a C library: the table idgen.creation_identifiers and its functions. This file
+ * requires uuids.sql. The comment at the beginning of uuids.sql applies here, too.
  *
  *   psql -f uuids.sql -f create_once.sql
  *
- * Running it again also changes no data, and waits for no transaction that uses the
- * functions. drop.sql removes all, with the recorded commands.
+ * Running this file again preserves the data, and does not wait for transactions that use
+ * the functions. drop.sql also removes the recorded commands.
  */
 
 DO $install$
@@ -20,11 +20,12 @@ BEGIN
     END IF;
     PERFORM idgen.portable_require_own_schema();
 
--- The version of create_once.sql, as portable_version() shows it.
+-- The source of this function contains the version of create_once.sql for
+-- portable_version().
 CREATE OR REPLACE FUNCTION idgen.portable_file_create_once() RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE AS $$SELECT '1.0'$$;
 
--- CREATE INDEX IF NOT EXISTS would wait for the transactions that use the table.
+-- CREATE INDEX IF NOT EXISTS would wait for transactions that use the table.
 IF to_regclass('idgen.creation_identifiers') IS NULL THEN
     CREATE TABLE idgen.creation_identifiers (
         command_id uuid PRIMARY KEY,
@@ -43,10 +44,11 @@ IF to_regclass('idgen.creation_identifiers') IS NULL THEN
     CREATE INDEX creation_identifiers_entity_text ON idgen.creation_identifiers (entity_text)
         WHERE entity_text IS NOT NULL;
     COMMENT ON TABLE idgen.creation_identifiers IS
-        'The entity that each creation command created, written by idgen.create_once(). Keep it a logged table.';
+        'The entity that each creation command created. Written by idgen.create_once(). It must remain a logged table.';
 END IF;
 
--- The text of jsonb with the keys in the order of their UTF-8, in another encoding.
+-- Return the text of a jsonb value with its keys in the order of their UTF-8 text. This
+-- function is needed if the database has another encoding.
 CREATE OR REPLACE FUNCTION idgen.portable_request_text(request jsonb) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -62,7 +64,7 @@ BEGIN
         ELSE request::text END;
 END $$;
 
--- The hash of docs/reference.md, "The hash of a request".
+-- Return the hash of a request, as defined in docs/reference.md, "The hash of a request".
 CREATE OR REPLACE FUNCTION idgen.portable_request_hash(request jsonb) RETURNS bigint
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -79,7 +81,7 @@ BEGIN
     IF getdatabaseencoding() <> 'UTF8' AND request_text ~ '[^ -~]' THEN
         request_text := idgen.portable_request_text(request);
     END IF;
-    -- without the zeros at the end of fractions that are outside strings
+    -- remove zeros at the end of fractions, except in strings
     IF request_text ~ '[.][0-9]*0(?![0-9])' THEN
         request_text := regexp_replace(
             request_text, E'("(?:[^"\\\\]|\\\\.)*")|([.][0-9]*[1-9])0+(?![0-9])|[.]0+(?![0-9])', E'\\1\\2', 'g');
@@ -87,9 +89,10 @@ BEGIN
     RETURN ('x' || encode(sha256(convert_to(request_text, 'UTF8')), 'hex'))::bit(64)::bigint;
 END $$;
 
--- The search has an index, but the plan may be made while the table is small. Before version 18,
--- a scan in a trigger that has no index seems so expensive that it would be compiled each time.
--- src/creation.c has the reasons for the order of searching and recording.
+-- The search can use an index, but the server may plan a sequential scan while the table is
+-- small. The settings also affect triggers. Before version 18, a scan in a trigger that has
+-- no index then has such a high cost estimate that JIT would compile it in each execution.
+-- src/creation.c explains the order of searching and recording.
 CREATE OR REPLACE FUNCTION idgen.portable_create_once(
     command uuid, INOUT id uuid, INOUT number bigint, INOUT text_id text, name text, hash bigint, OUT created boolean
 ) LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -145,7 +148,7 @@ BEGIN
             created := true;
             RETURN;
         END IF;
-        search := true;     -- the INSERT met a row, which may be removed by now
+        search := true;     -- the INSERT conflicted with a row that may have been deleted since
     END LOOP;
     RAISE EXCEPTION 'could not find or record command id "%"', command
         USING ERRCODE = 'insufficient_privilege',
@@ -163,8 +166,8 @@ BEGIN
         command_id, proposed_id, NULL, NULL, command_name, idgen.portable_request_hash(request)) c;
 END $$;
 COMMENT ON FUNCTION idgen.create_once(uuid, uuid, text, jsonb) IS
-    'Makes a creation command safe to retry: later calls with its id return the id that the first recorded, with '
-    'created = false.';
+    'Makes a creation command safe to retry. The first call with a command id records the proposed id; later calls '
+    'return the recorded id, with created = false.';
 
 CREATE OR REPLACE FUNCTION idgen.create_once_bigint(
     command_id uuid, proposed_id bigint, command_name text, request jsonb DEFAULT NULL,
@@ -176,7 +179,7 @@ BEGIN
         command_id, NULL, proposed_id, NULL, command_name, idgen.portable_request_hash(request)) c;
 END $$;
 COMMENT ON FUNCTION idgen.create_once_bigint(uuid, bigint, text, jsonb) IS
-    'The same as create_once() for entities that a bigint identifies.';
+    'Like create_once(), but for entities that a bigint identifies.';
 
 CREATE OR REPLACE FUNCTION idgen.create_once_text(
     command_id uuid, proposed_id text, command_name text, request jsonb DEFAULT NULL,
@@ -188,11 +191,12 @@ BEGIN
         command_id, NULL, NULL, proposed_id, command_name, idgen.portable_request_hash(request)) c;
 END $$;
 COMMENT ON FUNCTION idgen.create_once_text(uuid, text, text, jsonb) IS
-    'The same as create_once() for entities that a text of 1 to 255 bytes identifies.';
+    'Like create_once(), but for entities that a text of 1 to 255 bytes identifies.';
 
--- Only an index scan locks the rows in the order of their ids. A row that a late retry
--- has recorded again since is newer than all of them, and is kept. STRICT, because Citus
--- refuses a search for the element of NULL.
+-- Delete commands by their ids, and return their number. Only an index scan locks the rows
+-- in the order of the ids. If a late retry has recorded a command again, the new row is
+-- newer than "newest", and is not deleted. The function is STRICT because Citus rejects
+-- "= ANY (NULL)".
 CREATE OR REPLACE FUNCTION idgen.portable_forget(ids uuid[], newest timestamptz) RETURNS bigint
     LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT
     SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET enable_bitmapscan = off SET jit = off
@@ -206,7 +210,7 @@ CREATE OR REPLACE FUNCTION idgen.forget_creation(command_id uuid) RETURNS boolea
     LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT
     RETURN idgen.portable_forget(ARRAY[command_id], 'infinity') > 0;
 COMMENT ON FUNCTION idgen.forget_creation(uuid) IS
-    'Deletes a recorded command, so that the next call with its id creates anew; returns whether it was recorded.';
+    'Deletes a recorded command, so that the next call with its id records a new one. Returns whether it was recorded.';
 
 CREATE OR REPLACE FUNCTION idgen.forget_creation_of(entity_id uuid) RETURNS bigint
     LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT
@@ -217,7 +221,7 @@ CREATE OR REPLACE FUNCTION idgen.forget_creation_of(entity_id uuid) RETURNS bigi
         SELECT count(*) FROM forgotten
     $$;
 COMMENT ON FUNCTION idgen.forget_creation_of(uuid) IS
-    'Deletes the recorded commands that created an entity; returns their number.';
+    'Deletes the recorded commands that created an entity, and returns their number.';
 
 CREATE OR REPLACE FUNCTION idgen.forget_creation_of_bigint(entity_number bigint, command_name text) RETURNS bigint
     LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT
@@ -229,7 +233,7 @@ CREATE OR REPLACE FUNCTION idgen.forget_creation_of_bigint(entity_number bigint,
         SELECT count(*) FROM forgotten
     $$;
 COMMENT ON FUNCTION idgen.forget_creation_of_bigint(bigint, text) IS
-    'The same as forget_creation_of() for an entity that a bigint and the name of its command identify.';
+    'Like forget_creation_of(), but for an entity that a bigint and the name of its command identify.';
 
 CREATE OR REPLACE FUNCTION idgen.forget_creation_of_text(entity_text text, command_name text) RETURNS bigint
     LANGUAGE SQL VOLATILE PARALLEL UNSAFE STRICT
@@ -241,7 +245,7 @@ CREATE OR REPLACE FUNCTION idgen.forget_creation_of_text(entity_text text, comma
         SELECT count(*) FROM forgotten
     $$;
 COMMENT ON FUNCTION idgen.forget_creation_of_text(text, text) IS
-    'The same as forget_creation_of() for an entity that a text and the name of its command identify.';
+    'Like forget_creation_of(), but for an entity that a text and the name of its command identify.';
 
 CREATE OR REPLACE FUNCTION idgen.purge_creations(
     older_than interval DEFAULT '24 hours', command_name text DEFAULT NULL, batch_size bigint DEFAULT 10000
@@ -260,7 +264,7 @@ BEGIN
             DETAIL = format('The values are %s and %s.', older_than, batch_size);
     END IF;
     IF us < extract(epoch FROM now() AT TIME ZONE 'UTC' - cutoff) * 1000000 THEN
-        cutoff := now() AT TIME ZONE 'UTC' - older_than;     -- where a day has 24 hours
+        cutoff := now() AT TIME ZONE 'UTC' - older_than;     -- in UTC, a day has 24 hours
     END IF;
     RETURN (SELECT coalesce(idgen.portable_forget(array_agg(f.command_id), max(f.created_at)), 0)
             FROM (SELECT c.command_id, c.created_at FROM idgen.creation_identifiers c
@@ -270,7 +274,8 @@ BEGIN
                   ORDER BY c.created_at LIMIT batch_size) f);
 END $$;
 COMMENT ON FUNCTION idgen.purge_creations(interval, text, bigint) IS
-    'Deletes recorded commands older than older_than, the oldest first and at most batch_size; returns their number.';
+    'Deletes recorded commands that are older than older_than, the oldest first and at most batch_size, and returns '
+    'the number deleted.';
 
 CREATE OR REPLACE FUNCTION idgen.trim_creations(
     keep bigint, command_name text DEFAULT NULL, batch_size bigint DEFAULT 10000
@@ -291,7 +296,8 @@ BEGIN
                   ORDER BY others.created_at, others.command_id LIMIT batch_size) f);
 END $$;
 COMMENT ON FUNCTION idgen.trim_creations(bigint, text, bigint) IS
-    'Deletes recorded commands but the newest "keep", the oldest first and at most batch_size; returns their number.';
+    'Deletes recorded commands except the newest "keep", the oldest first and at most batch_size, and returns the '
+    'number deleted.';
 
 PERFORM set_config('search_path', caller_path, true);
 END

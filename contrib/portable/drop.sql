@@ -1,11 +1,12 @@
 /*
- * drop.sql: removes what the other files created, with the recorded commands.
+ * drop.sql: remove all objects that the other files created, and the recorded commands.
  *
  *   psql -f drop.sql
  *
- * It is one statement, which drops the tables, the functions below and those whose names
- * begin with "portable_", and nothing with CASCADE: if an object uses one of them, the
- * server's error names it, and nothing changes. Other objects in the schema stay.
+ * This file is one statement. It drops the tables, the functions listed below, and the
+ * functions whose names begin with "portable_". It does not use CASCADE: if another object
+ * uses one of them, the server raises an error that names this object, and nothing is
+ * dropped. Other objects in the schema are preserved.
  */
 
 DO $drop$

@@ -1,11 +1,12 @@
 /*
- * text_ids.sql: the text forms of identifiers of idgen without a C library: bases,
- * prefixed ids, TypeID and ULID. Needs uuids.sql, which has the rest of this comment.
+ * text_ids.sql: idgen's text forms of identifiers, without a C library: bases, prefixed
+ * ids, TypeID and ULID. This file requires uuids.sql. The comment at the beginning of
+ * uuids.sql applies here, too.
  *
  *   psql -f uuids.sql -f text_ids.sql
  *
- * Local variables have COLLATE "C", since the collation of an argument may be
- * nondeterministic, which some functions of the server do not support.
+ * Local variables and comparisons use COLLATE "C", because an argument may have a
+ * nondeterministic collation, which some of the server's functions do not support.
  */
 
 DO $install$
@@ -19,13 +20,13 @@ BEGIN
     END IF;
     PERFORM idgen.portable_require_own_schema();
 
--- The version of text_ids.sql, as portable_version() shows it.
+-- The source of this function contains the version of text_ids.sql for portable_version().
 CREATE OR REPLACE FUNCTION idgen.portable_file_text_ids() RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE AS $$SELECT '1.0'$$;
 
 -- ---- Bases ----
 
--- A base is represented by its digits, from which the internal functions derive all.
+-- Return the digits of a base. Internal functions identify a base by its digits.
 CREATE OR REPLACE FUNCTION idgen.portable_digits(base int) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -40,20 +41,23 @@ BEGIN
     END CASE;
 END $$;
 
--- The bits of a uuid.
+-- Return the bits of a uuid.
 CREATE OR REPLACE FUNCTION idgen.portable_bits(id uuid) RETURNS bit
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN ('x' || encode(uuid_send(id), 'hex'))::bit(128);
 
--- Successive bits as a number; start is from 1.
+-- Return consecutive bits as a number. The first bit has position 1.
 CREATE OR REPLACE FUNCTION idgen.portable_part(bits bit, start int, count int) RETURNS bigint
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN substring(bits FROM start FOR count)::bigint;
 
--- Bases 32 and 36 have functions of their own, since new identifiers have them. The
--- expressions are in functions in SQL, whose names are resolved now and which the
--- planner inlines, since their arguments are variables of the caller; so the caller
--- needs no search_path, which would be slower.
+-- New identifiers are written in bases 32 and 36, which therefore have separate, faster
+-- functions. The callers are in PL/pgSQL, and the expressions are in SQL functions.
+-- The names in SQL functions are resolved while this file runs, so the callers do not need
+-- to set search_path, which would be slower. The planner inlines the SQL functions, because
+-- their arguments are variables of the callers.
+--
+-- Return the last five digits of a number.
 CREATE OR REPLACE FUNCTION idgen.portable_5_digits(n bigint, digits bytea, base bigint) RETURNS bytea
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN substr(int8send((get_byte(digits, (n / (base * base * base * base) % base)::int)::bigint << 32)
@@ -62,7 +66,7 @@ CREATE OR REPLACE FUNCTION idgen.portable_5_digits(n bigint, digits bytea, base 
                            | (get_byte(digits, (n / base % base)::int) << 8)
                            | get_byte(digits, (n % base)::int)), 4);
 
--- The last five digits of each number.
+-- Return the last five digits of each number.
 CREATE OR REPLACE FUNCTION idgen.portable_25_digits(
     n1 bigint, n2 bigint, n3 bigint, n4 bigint, n5 bigint, digits bytea, base bigint
 ) RETURNS text
@@ -71,7 +75,7 @@ CREATE OR REPLACE FUNCTION idgen.portable_25_digits(
                   || idgen.portable_5_digits(n3, digits, base) || idgen.portable_5_digits(n4, digits, base)
                   || idgen.portable_5_digits(n5, digits, base), 'escape');
 
--- A uuid in 26 of these 32 digits.
+-- Return the 26 digits of a uuid in base 32. "digits" contains the 32 digits of the base.
 CREATE OR REPLACE FUNCTION idgen.portable_encode_32(id uuid, digits bytea) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$
 DECLARE
@@ -86,15 +90,17 @@ BEGIN
     RETURN pg_catalog.concat(first, idgen.portable_25_digits(n1, n2, n3, n4, n5, digits, 32));
 END $$;
 
--- 60466176 is 36^5.
+-- Return one digit of a number in base 36^5, before reduction: the carry from the next lower
+-- digit, plus a, b and c times the given factors, plus d. 60466176 is 36^5.
 CREATE OR REPLACE FUNCTION idgen.portable_sum_36(
     carry bigint, a bigint, a_times bigint, b bigint, b_times bigint, c bigint, c_times bigint, d bigint
 ) RETURNS bigint
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN carry / 60466176 + a * a_times + b * b_times + c * c_times + d;
 
--- The uuid is a * 2^96 + b * 2^64 + c * 2^32 + d. The factors are these powers of 2 in
--- base 36^5, whose digits are five of base 36; all sums are below 2^60.
+-- Return the 25 digits of a uuid in base 36. The uuid is a * 2^96 + b * 2^64 + c * 2^32 + d.
+-- The factors are the digits of these powers of 2 in base 36^5, so each sum corresponds to
+-- five digits of base 36. All sums are below 2^60.
 CREATE OR REPLACE FUNCTION idgen.portable_encode_36(id uuid) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$
 DECLARE
@@ -128,17 +134,18 @@ BEGIN
     RETURN result;
 END $$;
 COMMENT ON FUNCTION idgen.uuid_to_base(uuid, int) IS
-    'The uuid in all digits of base 16, 32 (Crockford), 36, 58 (Bitcoin) or 62; text order in COLLATE "C" is uuid '
-    'order.';
+    'The uuid in digits of base 16, 32 (Crockford), 36, 58 (Bitcoin) or 62, with leading zeros, so that the texts sort '
+    'like the uuids in COLLATE "C".';
 
--- Whether a prefix is valid; that of a TypeID, which has no digits, can be empty.
+-- Is a prefix valid? If digits are not allowed, it is the prefix of a TypeID, which can be
+-- empty.
 CREATE OR REPLACE FUNCTION idgen.portable_is_prefix(prefix text, digits_allowed boolean) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN octet_length(prefix) <= 63
        AND prefix ~ (CASE WHEN digits_allowed THEN '^[a-z]([a-z0-9_]*[a-z0-9])?$'
                           ELSE '^([a-z]([a-z_]*[a-z])?)?$' END) COLLATE "C";
 
--- The prefix, or an error (22023, 22004 for NULL) if it is not valid.
+-- Return the prefix. Raises 22004 if it is NULL, and 22023 if it is not valid.
 CREATE OR REPLACE FUNCTION idgen.portable_valid_prefix(prefix text, digits_allowed boolean) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
@@ -149,8 +156,9 @@ BEGIN
     RETURN prefix;
 END $$;
 
--- form is 'bare': digits only; 'full': digits only, all of them; 'prefixed'; or
--- 'optional': all digits, and an optional prefix of letters.
+-- Parse a text. "form" is 'bare' if the text consists of digits and leading zeros can be
+-- omitted, 'full' if it consists of all digits, 'prefixed' if a prefix precedes the digits,
+-- and 'optional' if it consists of an optional prefix without digits, and all digits.
 CREATE OR REPLACE FUNCTION idgen.portable_read(
     value text, noun text, digits text, form text, OUT prefix text, OUT id uuid
 ) LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
@@ -173,7 +181,7 @@ BEGIN
         is_valid := false;
     END IF;
 
-    -- ASCII only, as lower() depends on the locale
+    -- convert only ASCII letters; lower() depends on the locale
     number := CASE WHEN is_valid THEN substr(value, separator + 1) END;
     IF base IN (16, 36) THEN
         number := translate(number, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz');
@@ -202,7 +210,7 @@ BEGIN
        || lpad(to_hex(mod(n, 1099511627776)::bigint), 10, '0');
 END $$;
 
--- The uuid in a text, or an error (23514) if its prefix is another one.
+-- Return the uuid in a text. Raises 23514 if the text has a prefix other than the expected one.
 CREATE OR REPLACE FUNCTION idgen.portable_uuid_with(
     value text, expected_prefix text, noun text, digits text, form text
 ) RETURNS uuid
@@ -227,7 +235,7 @@ CREATE OR REPLACE FUNCTION idgen.uuid_from_base(digits text, base int) RETURNS u
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
 BEGIN RETURN (idgen.portable_read(digits, 'uuid digits', idgen.portable_digits(base), 'bare')).id; END $$;
 COMMENT ON FUNCTION idgen.uuid_from_base(text, int) IS
-    'The uuid with these digits; leading zeros can be left out, and in bases 16, 32 and 36 letters can be of either '
+    'The uuid with these digits. Leading zeros can be omitted, and in bases 16, 32 and 36, letters can be of either '
     'case.';
 
 -- ---- Prefixed ids ----
@@ -245,7 +253,7 @@ BEGIN
         id, expected_prefix, 'prefixed id', '0123456789abcdefghijklmnopqrstuvwxyz', 'prefixed');
 END $$;
 COMMENT ON FUNCTION idgen.prefixed_id_to_uuid(text, text) IS
-    'The uuid in a prefixed id. A prefix other than the expected one is an error (23514).';
+    'The uuid in a prefixed id. A prefix other than the expected one raises an error (23514).';
 
 CREATE OR REPLACE FUNCTION idgen.prefixed_id_prefix(id text) RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
@@ -253,7 +261,7 @@ CREATE OR REPLACE FUNCTION idgen.prefixed_id_prefix(id text) RETURNS text
 COMMENT ON FUNCTION idgen.prefixed_id_prefix(text) IS
     'The prefix of a prefixed id: the text before the last underscore.';
 
--- The last value is that of the uuid whose bits are all 1.
+-- The digits in the last condition are those of the uuid whose bits are all 1.
 CREATE OR REPLACE FUNCTION idgen.is_prefixed_id(id text, prefix text DEFAULT NULL) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -266,8 +274,8 @@ BEGIN
        AND right(id, 25) <= 'f5lxx1zz5pnorynqglhzmsp33' COLLATE "C";
 END $$;
 COMMENT ON FUNCTION idgen.is_prefixed_id(text, text) IS
-    'Whether a text is exactly what prefixed_id_from_uuid() writes for this prefix, or for any if none is given, and '
-    'some uuid.';
+    'Tests whether a text is exactly what prefixed_id_from_uuid() returns for some uuid and this prefix or, if none is '
+    'given, any prefix.';
 
 -- ---- TypeID ----
 
@@ -290,12 +298,13 @@ BEGIN
     RETURN idgen.portable_uuid_with(id, expected_prefix, 'TypeID', '0123456789abcdefghjkmnpqrstvwxyz', 'optional');
 END $$;
 COMMENT ON FUNCTION idgen.typeid_to_uuid(text, text) IS
-    'The uuid in a TypeID, read as strictly as the specification requires. Another prefix is an error (23514).';
+    'The uuid in a TypeID. The text must conform strictly to the specification. A prefix other than the expected one '
+    'raises an error (23514).';
 
 CREATE OR REPLACE FUNCTION idgen.typeid_prefix(id text) RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN (idgen.portable_read(id, 'TypeID', '0123456789abcdefghjkmnpqrstvwxyz', 'optional')).prefix;
-COMMENT ON FUNCTION idgen.typeid_prefix(text) IS 'The prefix of a TypeID, empty if there is none.';
+COMMENT ON FUNCTION idgen.typeid_prefix(text) IS 'The prefix of a TypeID, or an empty text if there is none.';
 
 CREATE OR REPLACE FUNCTION idgen.is_typeid(id text, prefix text DEFAULT NULL) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -307,37 +316,39 @@ BEGIN
        AND id ~ '^([a-z]([a-z_]*[a-z])?_)?[0-7][0-9a-hjkmnp-tv-z]{25}$' COLLATE "C"
        AND (prefix IS NULL OR rtrim(left(id, -26), '_') = prefix COLLATE "C");
 END $$;
-COMMENT ON FUNCTION idgen.is_typeid(text, text) IS 'Whether a text is a TypeID, and has this prefix if one is given.';
+COMMENT ON FUNCTION idgen.is_typeid(text, text) IS
+    'Tests whether a text is a TypeID, and has this prefix if one is given.';
 
 -- ---- ULID ----
 
 CREATE OR REPLACE FUNCTION idgen.ulid_to_uuid(id text) RETURNS uuid
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN (idgen.portable_read(id, 'ULID', '0123456789ABCDEFGHJKMNPQRSTVWXYZ', 'full')).id;
-COMMENT ON FUNCTION idgen.ulid_to_uuid(text) IS 'The 16 bytes of a ULID as uuid, which has the same order.';
+COMMENT ON FUNCTION idgen.ulid_to_uuid(text) IS 'The 16 bytes of a ULID as a uuid, which sorts like the ULID.';
 
 CREATE OR REPLACE FUNCTION idgen.ulid_from_uuid(id uuid) RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN idgen.portable_encode_32(id, '0123456789ABCDEFGHJKMNPQRSTVWXYZ');
 COMMENT ON FUNCTION idgen.ulid_from_uuid(uuid) IS
-    'The 16 bytes of a uuid as ULID, in upper case; its order in COLLATE "C" is that of the uuid.';
+    'The 16 bytes of a uuid as a ULID in upper case, which sorts like the uuid in COLLATE "C".';
 
--- The random bits are the first 48 and the last 32 of a random UUID.
+-- The random bits are the first 48 and the last 32 bits of a random UUID.
 CREATE OR REPLACE FUNCTION idgen.ulid(clock timestamptz DEFAULT NULL) RETURNS text
     LANGUAGE SQL VOLATILE PARALLEL SAFE
     RETURN idgen.ulid_from_uuid(
         (lpad(to_hex(idgen.portable_submillis(coalesce(clock, clock_timestamp())) >> 12), 12, '0')
          || overlay(gen_random_uuid()::text PLACING '' FROM 14 FOR 15))::uuid);
 COMMENT ON FUNCTION idgen.ulid(timestamptz) IS
-    'A ULID: 48 bits of Unix milliseconds and 80 random bits in base 32; two of the same millisecond are in random '
-    'order.';
+    'A ULID: 48 bits of Unix milliseconds and 80 random bits, as 26 digits of base 32. ULIDs of the same millisecond '
+    'are in random order.';
 
 CREATE OR REPLACE FUNCTION idgen.ulid_timestamp(id text) RETURNS timestamptz
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN idgen.portable_instant('1970-01-01', idgen.portable_first_48_bits(idgen.ulid_to_uuid(id)) * 1000);
 COMMENT ON FUNCTION idgen.ulid_timestamp(text) IS 'The time in a ULID, to the millisecond.';
 
--- Not STRICT, so that the planner inlines it in ulid_within().
+-- Is a text a ULID in upper case? The function is not STRICT, so that the planner inlines it
+-- in ulid_within().
 CREATE OR REPLACE FUNCTION idgen.portable_is_ulid(id text) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN octet_length(id) = 26 AND id ~ '^[0-7][0-9A-HJKMNP-TV-Z]*$' COLLATE "C";
@@ -346,16 +357,16 @@ CREATE OR REPLACE FUNCTION idgen.is_ulid(id text) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN idgen.portable_is_ulid(id);
 COMMENT ON FUNCTION idgen.is_ulid(text) IS
-    'Whether a text is exactly what ulid_from_uuid() writes for some uuid: 26 digits in upper case. Never raises an '
-    'error.';
+    'Tests whether a text is exactly what ulid_from_uuid() returns for some uuid: 26 digits, in upper case. Never '
+    'raises an error.';
 
 CREATE OR REPLACE FUNCTION idgen.ulid_floor(instant timestamptz) RETURNS text
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$
 BEGIN RETURN idgen.ulid_from_uuid(idgen.portable_floor(instant, '00000000000000000000')); END $$;
 COMMENT ON FUNCTION idgen.ulid_floor(timestamptz) IS
-    'The smallest ULID with the millisecond of this timestamp, clamped to the range of ULIDs.';
+    'The smallest ULID in the millisecond of this timestamp, or in the nearest one that a ULID can contain.';
 
--- Other collations have other orders: Estonian has Z before T.
+-- Other collations sort differently: Estonian sorts Z before T.
 CREATE OR REPLACE FUNCTION idgen.ulid_within(
     id text, start timestamptz, stop timestamptz DEFAULT 'infinity'
 ) RETURNS boolean
@@ -363,8 +374,8 @@ CREATE OR REPLACE FUNCTION idgen.ulid_within(
     RETURN id COLLATE "C" >= idgen.ulid_floor(start) AND id COLLATE "C" < idgen.ulid_floor(stop)
        AND (CASE WHEN id IS NULL OR idgen.portable_is_ulid(id) THEN 0 END) IS NOT NULL;
 COMMENT ON FUNCTION idgen.ulid_within(text, timestamptz, timestamptz) IS
-    'Whether a ULID in upper case is at or after start and before stop; it uses an index in COLLATE "C" and prunes '
-    'partitions.';
+    'Tests whether a ULID in upper case has a time at or after start and before stop. The condition can use an index '
+    'in COLLATE "C" and prune partitions.';
 
 PERFORM set_config('search_path', caller_path, true);
 END

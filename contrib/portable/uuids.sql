@@ -1,16 +1,16 @@
 /*
- * uuids.sql: the UUIDs of idgen without a C library. Generators, readers and ranges of
- * time, for PostgreSQL 15 to 19. The other files need this one.
+ * uuids.sql: idgen's functions for UUIDs, without a C library: generators, readers and
+ * ranges of time, for PostgreSQL 15 to 19. The other files require this one.
  *
- * Any role with CREATE on the database can run this file, which is one statement: all of
- * it takes effect, or nothing. Running it again replaces the functions and changes no
- * privilege. drop.sql removes them.
+ * Any role with CREATE on the database can run this file. The file is one statement, so
+ * it takes effect completely or not at all. Running it again replaces the functions and
+ * preserves their privileges. drop.sql removes them.
  *
- * Names, arguments, results and SQLSTATEs are those of the extension, which can replace
- * the functions later; contrib/portable/README.md lists the differences. Functions
- * whose names begin with "portable_" are internal and may change. Random bits come from
- * gen_random_uuid() only. Names are resolved when this file runs, under a function's own
- * search_path, or are qualified; so the caller's search_path does not matter.
+ * Names, arguments, results and SQLSTATEs are the same as in the extension, which can
+ * replace these functions later. README.md lists the differences. Functions whose names
+ * begin with "portable_" are internal and may change. All random bits are obtained from
+ * gen_random_uuid(). The caller's search_path does not matter: names are qualified, or are
+ * resolved while this file runs, or are resolved in the search_path of a function.
  */
 
 DO $install$
@@ -30,7 +30,8 @@ BEGIN
         COMMENT ON SCHEMA idgen IS 'Identifiers for primary keys, portable edition: generate, check, create once.';
     END IF;
 
--- Other roles could add overloads, which callers reach instead of these functions.
+-- Raise an error if another role can create objects in the schema. Callers could execute
+-- that role's overloads instead of these functions.
 CREATE OR REPLACE FUNCTION idgen.portable_require_own_schema() RETURNS void
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -52,22 +53,24 @@ CREATE OR REPLACE FUNCTION idgen.portable_version(OUT file text, OUT version tex
     WHERE pronamespace = 'idgen'::regnamespace AND starts_with(proname, 'portable_file_')
     ORDER BY 1 $$;
 COMMENT ON FUNCTION idgen.portable_version() IS
-    'The files of the portable edition that are installed, with their versions.';
+    'The installed files of the portable edition, with their versions.';
 
--- The version of uuids.sql, as portable_version() shows it.
+-- The source of this function contains the version of uuids.sql for portable_version().
 CREATE OR REPLACE FUNCTION idgen.portable_file_uuids() RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE AS $$SELECT '1.0'$$;
 
 -- ---- Internal: time, bits and arguments ----
 
--- Unix milliseconds, rounded down. IMMUTABLE, as extract(epoch FROM timestamptz) is not;
--- numeric, as the sum can be out of range for timestamptz.
+-- Return the Unix milliseconds of a timestamp plus microseconds, rounded down. The
+-- difference of two timestamps is used because extract(epoch FROM timestamptz) is not
+-- IMMUTABLE. The sum is numeric because it can be out of range for timestamptz.
 CREATE OR REPLACE FUNCTION idgen.portable_unix_ms(instant timestamptz, plus_us bigint DEFAULT 0) RETURNS bigint
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN floor(extract(epoch FROM instant - timestamptz '2000-01-01 00:00:00+00') * 1000 + plus_us * 0.001)::bigint
          + 946684800000;
 
--- The error of an argument with an invalid value, which is 22004 for NULL.
+-- Raise an error for an argument's invalid value: 22004 if it is NULL, and otherwise the
+-- given one.
 CREATE OR REPLACE FUNCTION idgen.portable_invalid(
     message text, value anyelement, code text DEFAULT 'invalid_parameter_value'
 ) RETURNS bigint
@@ -78,8 +81,8 @@ BEGIN
               DETAIL = format('The value is %s.', left(coalesce(value::text, 'null'), 100));
 END $$;
 
--- An error (22008) if a timestamp is infinite. In PL/pgSQL, which is not inlined, so that
--- the wall clock as the argument is read once.
+-- Raise 22008 if a timestamp is infinite. Functions in PL/pgSQL are not inlined, so an
+-- argument that reads the clock is evaluated only once.
 CREATE OR REPLACE FUNCTION idgen.portable_finite(instant timestamptz) RETURNS timestamptz
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT COST 1 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
@@ -89,8 +92,9 @@ BEGIN
     RETURN instant;
 END $$;
 
--- Unix time in 4096ths of a millisecond, 60 bits. STABLE, as extract() of a timestamptz
--- is. The next function calls it in PL/pgSQL, which reads the wall clock once.
+-- Return the Unix time in 4096ths of a millisecond, which has 60 bits. This function is
+-- STABLE because extract() of a timestamptz is. portable_submillis() calls it in PL/pgSQL,
+-- so an argument that reads the clock is evaluated only once.
 CREATE OR REPLACE FUNCTION idgen.portable_checked_submillis(instant timestamptz) RETURNS bigint
     LANGUAGE SQL STABLE PARALLEL SAFE
     RETURN CASE WHEN instant >= '1970-01-01 00:00:00+00' AND instant < '10889-08-02 05:31:50.656+00'
@@ -102,19 +106,19 @@ CREATE OR REPLACE FUNCTION idgen.portable_submillis(instant timestamptz) RETURNS
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$
 BEGIN RETURN idgen.portable_checked_submillis(instant); END $$;
 
--- The timestamp that many microseconds after a start in UTC.
+-- Return the timestamp that is the given number of microseconds after a start in UTC.
 CREATE OR REPLACE FUNCTION idgen.portable_instant(start timestamp, us bigint) RETURNS timestamptz
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN (start + make_interval(days => (us / 86400000000)::int, secs => us % 86400000000 / 1000000.0))
            AT TIME ZONE interval '0';
 
--- The first 48 bits of a uuid as a number.
+-- Return the first 48 bits of a uuid as a number.
 CREATE OR REPLACE FUNCTION idgen.portable_first_48_bits(id uuid) RETURNS bigint
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN ('x' || encode(uuid_send(id), 'hex'))::bit(48)::bigint;
 
--- The microseconds of an interval, which is the argument with this name; an error
--- (22023) if it has no fixed length or is negative.
+-- Return the microseconds of an interval. Raises 22023 with the argument's name if the
+-- interval has no fixed length or is negative.
 CREATE OR REPLACE FUNCTION idgen.portable_us(length interval, name text) RETURNS bigint
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN date_trunc('month', length) <> '0' OR length < '0'
@@ -123,7 +127,7 @@ CREATE OR REPLACE FUNCTION idgen.portable_us(length interval, name text) RETURNS
                         name || ' must not be negative, have months or years, or be longer than 106751991 days', length)
                 ELSE (extract(epoch FROM length) * 1000000)::bigint END;
 
--- The milliseconds of a period, which is checked together with prefix_bytes.
+-- Return the milliseconds of a period, after checking the period and prefix_bytes.
 CREATE OR REPLACE FUNCTION idgen.portable_period_ms(period interval, prefix_bytes int) RETURNS bigint
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN prefix_bytes IS NULL OR prefix_bytes NOT BETWEEN 1 AND 6 THEN
@@ -134,14 +138,14 @@ CREATE OR REPLACE FUNCTION idgen.portable_period_ms(period interval, prefix_byte
                         'period must be a whole number of milliseconds from 1 ms to 365250 days', period)
                 ELSE idgen.portable_us(period, 'period') / 1000 END;
 
--- The number of the period that contains a time. Division rounds to zero, so that an
--- offset makes the dividend positive: no window begins 10^16 ms before 1970.
+-- Return the number of the period that contains a time. Because division truncates toward
+-- zero, an offset makes the dividend positive. No window begins 10^16 ms before 1970.
 CREATE OR REPLACE FUNCTION idgen.portable_period_number(unix_ms bigint, period_ms bigint) RETURNS bigint
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN (unix_ms + (10000000000000000 / period_ms + 1) * period_ms) / period_ms
          - (10000000000000000 / period_ms + 1);
 
--- 0, or an error (0A000) for a run_length greater than 1.
+-- Return 0. Raises 0A000 if run_length is greater than 1.
 CREATE OR REPLACE FUNCTION idgen.portable_require_no_run(run_length int) RETURNS bigint
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN run_length < 1 THEN idgen.portable_invalid('run_length must be at least 1', run_length)
@@ -152,17 +156,19 @@ CREATE OR REPLACE FUNCTION idgen.portable_require_no_run(run_length int) RETURNS
 
 -- ---- Generators ----
 
--- The version is between 12 and 3 digits of the time; 16 random digits follow.
+-- The time has 15 digits. The version is inserted after the first 12 digits, and 16 random
+-- digits, with the variant, follow the last 3.
 CREATE OR REPLACE FUNCTION idgen.uuid_v7(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE SQL VOLATILE PARALLEL SAFE
     RETURN (overlay(lpad(to_hex(idgen.portable_submillis(coalesce(clock, clock_timestamp()))), 15, '0')
                     PLACING '7' FROM 13 FOR 0)
             || substr(gen_random_uuid()::text, 20))::uuid;
 COMMENT ON FUNCTION idgen.uuid_v7(timestamptz) IS
-    'A UUID of version 7: 48 bits of Unix milliseconds, 12 of their fraction, 62 random bits; two of the same '
-    'microsecond are in random order.';
+    'A UUID of version 7: 48 bits of Unix milliseconds, 12 bits of the fraction of the millisecond, and 62 random '
+    'bits. UUIDs of the same microsecond are in random order.';
 
--- The first 12 bits of the hash follow the version, and the first 62 of its second half the variant.
+-- The first 12 bits of the hash follow the version, and the first 62 bits of its second
+-- half follow the variant.
 CREATE OR REPLACE FUNCTION idgen.named_uuid_v7(instant timestamptz, namespace uuid, name text) RETURNS uuid
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN (SELECT encode(substr(bit_send(
@@ -171,7 +177,8 @@ CREATE OR REPLACE FUNCTION idgen.named_uuid_v7(instant timestamptz, namespace uu
             FROM (SELECT ('x' || encode(sha256(uuid_send(namespace) || convert_to(name, 'UTF8')), 'hex'))::bit(256)
                          AS hash) h);
 COMMENT ON FUNCTION idgen.named_uuid_v7(timestamptz, uuid, text) IS
-    'A UUID of version 7 with a given time, to the millisecond, and 74 bits of SHA-256 of the namespace and the name.';
+    'A UUID of version 7 that contains the given time, to the millisecond, and 74 bits of the SHA-256 hash of the '
+    'namespace and the name.';
 
 CREATE OR REPLACE FUNCTION idgen.comb(clock timestamptz DEFAULT NULL) RETURNS uuid
     LANGUAGE SQL VOLATILE PARALLEL SAFE
@@ -180,7 +187,7 @@ CREATE OR REPLACE FUNCTION idgen.comb(clock timestamptz DEFAULT NULL) RETURNS uu
 COMMENT ON FUNCTION idgen.comb(timestamptz) IS
     'A COMB: a UUID of version 4 with 48 bits of Unix milliseconds in bytes 0 to 5 and 74 random bits.';
 
--- The low bytes of the number of the period replace the first bytes of a random UUID.
+-- The low bytes of the period's number replace the first bytes of a random UUID.
 CREATE OR REPLACE FUNCTION idgen.short_comb(
     period interval DEFAULT '1 minute', prefix_bytes int DEFAULT 2, run_length int DEFAULT NULL,
     clock timestamptz DEFAULT NULL
@@ -197,9 +204,9 @@ COMMENT ON FUNCTION idgen.short_comb(interval, int, int, timestamptz) IS
     'A short COMB: a UUID of version 4 whose first prefix_bytes bytes are the number of the period modulo '
     '256^prefix_bytes.';
 
--- The secret of keyed_comb(): one row, which the file draws where it is missing. Default
--- privileges must not show it to other roles. It has the size of a key of the extension's
--- key file.
+-- The secret of keyed_comb() is in a table with one row. If the row is missing, this file
+-- generates a secret. Privileges that default privileges have given to other roles are
+-- revoked. The secret has the size of a key in the extension's key file.
 IF to_regclass('idgen.portable_secret') IS NULL THEN
     CREATE TABLE idgen.portable_secret (
         is_only_row boolean PRIMARY KEY DEFAULT true CHECK (is_only_row),
@@ -216,24 +223,25 @@ INSERT INTO idgen.portable_secret (secret)
     VALUES (substr(sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())), 1, 16))
     ON CONFLICT DO NOTHING;
 
--- The key, filled with zeros to a block of SHA-256, XOR a byte (two digits) in each place.
+-- Pad a key with zeros to the block size of SHA-256, and XOR each byte with the byte that
+-- the two hexadecimal digits of "pad" denote.
 CREATE OR REPLACE FUNCTION idgen.portable_hmac_block(key bytea, pad text) RETURNS bytea
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN substr(bit_send(('x' || encode(key, 'hex'))::bit(512) # ('x' || repeat(pad, 64))::bit(512)), 5);
 
--- HMAC-SHA-256 (RFC 2104) of a text in UTF-8, with a key of at most 64 bytes.
+-- Return the HMAC-SHA-256 (RFC 2104) of a text in UTF-8, with a key of at most 64 bytes.
 CREATE OR REPLACE FUNCTION idgen.portable_hmac(key bytea, message text) RETURNS bytea
     LANGUAGE SQL STABLE PARALLEL SAFE STRICT
     RETURN sha256(idgen.portable_hmac_block(key, '5c')
                   || sha256(idgen.portable_hmac_block(key, '36') || convert_to(message, 'UTF8')));
 
--- The number of the twelfth of a period that contains a time.
+-- Return the number of the twelfth of a period that contains a time.
 CREATE OR REPLACE FUNCTION idgen.portable_twelfth(instant timestamptz, period_ms bigint) RETURNS bigint
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN idgen.portable_period_number(12 * idgen.portable_unix_ms(instant), period_ms);
 
--- The prefix of keyed_comb() under a key, in eight digits: 24 bits for the period, 8 for
--- the twelfth of it (docs/keyed-comb.md).
+-- Return the prefix of keyed_comb() for a key as eight digits: 24 bits for the period, and
+-- 8 bits for the twelfth of the period (docs/keyed-comb.md).
 CREATE OR REPLACE FUNCTION idgen.portable_keyed_prefix(
     key bytea, period_ms bigint, area text, twelfth bigint
 ) RETURNS text
@@ -251,8 +259,9 @@ BEGIN
         || left(encode(idgen.portable_hmac(key, concat_ws(' ', 2, period_ms, twelfth, area)), 'hex'), 2);
 END $$;
 
--- The prefix of the current time, for which the owner's rights read the secret. The
--- session keeps it in one of 256 settings, followed by what it is for.
+-- Return the prefix for the current time. The secret is read with the owner's privileges.
+-- The session caches the prefix in one of 256 settings, followed by the twelfth, the
+-- period and the area for which it is valid.
 CREATE OR REPLACE FUNCTION idgen.portable_current_prefix(period_ms bigint, area text) RETURNS text
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -265,12 +274,14 @@ BEGIN
     RETURN prefix;
 END $$;
 
--- The key for given clocks, if the role cannot read the secret: with this key, it cannot date the keys of others.
+-- Return the key that replaces the secret if a clock is given and the role cannot read the
+-- secret. With this key, the role cannot determine the times of existing keys.
 CREATE OR REPLACE FUNCTION idgen.portable_clock_key() RETURNS bytea
     LANGUAGE SQL STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
     RETURN (SELECT idgen.portable_hmac(s.secret, 'clock') FROM idgen.portable_secret s);
 
--- The prefix of a given time. For a role that can read the secret, it is that of the keys that were generated then.
+-- Return the prefix for a given time. For a role that can read the secret, this is the
+-- prefix of the keys that were generated at that time.
 CREATE OR REPLACE FUNCTION idgen.portable_prefix_at(period_ms bigint, area text, clock timestamptz) RETURNS text
     LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -283,8 +294,9 @@ BEGIN
     RETURN idgen.portable_keyed_prefix(idgen.portable_clock_key(), period_ms, area, twelfth);
 END $$;
 
--- The prefix that the session keeps, or a new one, replaces the first digits of a random
--- UUID. A session that writes the setting chooses the prefix of its own keys, no more.
+-- The prefix replaces the first digits of a random UUID. If the cached prefix is not valid,
+-- a new one is computed. A session that changes the setting affects only the prefix of its
+-- own keys.
 CREATE OR REPLACE FUNCTION idgen.keyed_comb(
     area text, period interval DEFAULT '1 hour', clock timestamptz DEFAULT NULL
 ) RETURNS uuid
@@ -298,18 +310,18 @@ CREATE OR REPLACE FUNCTION idgen.keyed_comb(
                  ELSE idgen.portable_current_prefix(idgen.portable_period_ms(period, 2), area) END
             || substr(gen_random_uuid()::text, 9))::uuid;
 COMMENT ON FUNCTION idgen.keyed_comb(text, interval, timestamptz) IS
-    'A UUID of version 4: 24 bits of HMAC-SHA-256 for the period, 8 for its twelfth, under portable_secret, and 90 '
-    'random bits.';
+    'A keyed COMB: a UUID of version 4 that consists of 24 bits of a hash of the area and the period, 8 bits of a hash '
+    'of the twelfth of the period, and 90 random bits. The hashes depend on the secret in portable_secret.';
 
 -- ---- Reading UUIDs ----
 
--- The only element of the array is that of variant 2 (binary 10); others are NULL. A
--- CASE would prevent inlining, since the function is STRICT.
+-- The only element of the array is for variant 2 (binary 10). For other variants, the
+-- result is NULL. With CASE, the function would not be inlined, because it is STRICT.
 CREATE OR REPLACE FUNCTION idgen.uuid_version(id uuid) RETURNS int
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN (get_byte(uuid_send(id), 6) >> 4) + ('{0}'::int[])[(get_byte(uuid_send(id), 8) >> 6) - 1];
 COMMENT ON FUNCTION idgen.uuid_version(uuid) IS
-    'The version of a UUID, 0 to 15; NULL for a variant other than that of RFC 9562.';
+    'The version of a UUID, 0 to 15. NULL for variants other than that of RFC 9562.';
 
 CREATE OR REPLACE FUNCTION idgen.uuid_variant(id uuid) RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
@@ -317,8 +329,8 @@ CREATE OR REPLACE FUNCTION idgen.uuid_variant(id uuid) RETURNS text
 COMMENT ON FUNCTION idgen.uuid_variant(uuid) IS
     'The variant of a UUID: ''RFC 9562'', ''NCS'', ''Microsoft'' or ''future''.';
 
--- Versions 1, 6 and 13 count 100 ns since 1582-10-15 in bits 1 to 48 and 53 to 64,
--- version 1 in another order.
+-- Versions 1, 6 and 13 contain the number of 100 ns ticks since 1582-10-15 in bits 1 to 48
+-- and 53 to 64. In version 1, the order of these bits is different.
 CREATE OR REPLACE FUNCTION idgen.uuid_timestamp(id uuid) RETURNS timestamptz
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -339,13 +351,13 @@ BEGIN
     END CASE;
 END $$;
 COMMENT ON FUNCTION idgen.uuid_timestamp(uuid) IS
-    'The time in a UUID of version 1, 6, 13 (Lambert''s COMB) or 7; NULL for any other.';
+    'The time in a UUID of version 1, 6, 7 or 13 (Lambert''s COMB). NULL for other versions.';
 
 CREATE OR REPLACE FUNCTION idgen.uuid_text_timestamp(id text) RETURNS timestamptz
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN idgen.uuid_timestamp(id::uuid);
 COMMENT ON FUNCTION idgen.uuid_text_timestamp(text) IS
-    'The same as uuid_timestamp() for a UUID as text, for example as a time decoder of pg_partman.';
+    'Like uuid_timestamp(), but for a UUID as text. It can be used as the time decoder of pg_partman.';
 
 CREATE OR REPLACE FUNCTION idgen.comb_timestamp(id uuid) RETURNS timestamptz
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
@@ -354,7 +366,8 @@ BEGIN
            THEN idgen.portable_instant('1970-01-01', idgen.portable_first_48_bits(id) * 1000) END;
 END $$;
 COMMENT ON FUNCTION idgen.comb_timestamp(uuid) IS
-    'The time in a COMB, to the millisecond, NULL for a version other than 4. A random UUID is also read as some time.';
+    'The time in a COMB, to the millisecond. NULL for versions other than 4. For a random UUID, the result is '
+    'meaningless.';
 
 CREATE OR REPLACE FUNCTION idgen.short_comb_timestamp(
     id uuid, period interval DEFAULT '1 minute', prefix_bytes int DEFAULT 2, clock timestamptz DEFAULT NULL
@@ -382,16 +395,18 @@ BEGIN
            THEN idgen.portable_instant('2000-01-01', ((start_ms - 946684800000) * 1000)::bigint) END;
 END $$;
 COMMENT ON FUNCTION idgen.short_comb_timestamp(uuid, interval, int, timestamptz) IS
-    'The start of the latest period, not after the clock, in which short_comb(period, prefix_bytes) gave this prefix.';
+    'The start of the latest period in which short_comb(period, prefix_bytes) returns this prefix, and which does not '
+    'begin after the clock.';
 
--- Whether a uuid is of the RFC's variant and this version.
+-- Does a uuid have the RFC's variant and this version?
 CREATE OR REPLACE FUNCTION idgen.portable_is_version(id uuid, version int) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
     RETURN get_byte(uuid_send(id), 6) >> 4 = version AND get_byte(uuid_send(id), 8) >> 6 = 2;
 
 -- ---- Ranges of time ----
 
--- The smallest uuid of a millisecond with these last digits, or the greatest uuid.
+-- Return a uuid that consists of the milliseconds of a timestamp and the given digits. The
+-- result is the greatest uuid if the milliseconds exceed 48 bits.
 CREATE OR REPLACE FUNCTION idgen.portable_floor(instant timestamptz, digits text) RETURNS uuid
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN CASE WHEN instant < '1970-01-01 00:00:00+00' THEN '000000000000' || digits
@@ -399,16 +414,17 @@ CREATE OR REPLACE FUNCTION idgen.portable_floor(instant timestamptz, digits text
                     lpad(to_hex(idgen.portable_submillis(instant) >> 12), 12, '0') || digits
                 ELSE 'ffffffffffffffffffffffffffffffff' END::uuid;
 
--- The bounds are in PL/pgSQL, which is not inlined, so that EXPLAIN shows their names. The
--- planner inlines the predicates into index conditions and partition pruning, if they are
--- not STRICT. It expects IS NOT NULL to be true of 199 rows in 200, but "=" of one.
+-- The functions that return bounds are in PL/pgSQL. They are therefore not inlined, and
+-- EXPLAIN shows their names. The planner inlines the predicates, which must not be STRICT,
+-- and uses them for index scans and partition pruning. The last condition contains IS NOT
+-- NULL, because the planner expects it to be true for 199 of 200 rows, but "=" for one.
 FOR scheme, version, noun IN VALUES ('comb', 4, 'COMB'), ('uuid_v7', 7, 'UUID of version 7') LOOP
     EXECUTE format($loop$
 CREATE OR REPLACE FUNCTION idgen.%1$s_floor(instant timestamptz) RETURNS uuid
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT AS $$
 BEGIN RETURN idgen.portable_floor(instant, '%2$s0008000000000000000'); END $$;
 COMMENT ON FUNCTION idgen.%1$s_floor(timestamptz) IS
-    'The smallest %3$s with the millisecond of this timestamp, or the nearest in its range.';
+    'The smallest %3$s in the millisecond of this timestamp, or in the nearest one that it can contain.';
 
 CREATE OR REPLACE FUNCTION idgen.%1$s_within(
     id uuid, start timestamptz, stop timestamptz DEFAULT 'infinity'
@@ -417,7 +433,8 @@ CREATE OR REPLACE FUNCTION idgen.%1$s_within(
     RETURN id >= idgen.%1$s_floor(start) AND id < idgen.%1$s_floor(stop)
        AND (CASE WHEN id IS NULL OR idgen.portable_is_version(id, %2$s) THEN 0 END) IS NOT NULL;
 COMMENT ON FUNCTION idgen.%1$s_within(uuid, timestamptz, timestamptz) IS
-    'Whether a %3$s is at or after start and before stop; it uses an index and prunes partitions.';
+    'Tests whether a %3$s has a time at or after start and before stop. The condition can use an index and prune '
+    'partitions.';
 $loop$, scheme, version, noun);
 END LOOP;
 
