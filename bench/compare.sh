@@ -15,10 +15,10 @@
 #                     privilege to run CHECKPOINT
 #   --help            this text
 #
-# Creates the tables of setup.sql. For each key, makes a checkpoint, runs the script with pgbench, and reads
-# pg_stat_wal. Prints one table of medians, with the least and the greatest value of the rounds. If these ranges
-# overlap, the ratio is printed as ~. Everything that the script creates is removed at the end. WAL is counted for the
-# whole server, so no other session should write.
+# The script creates the tables of setup.sql. For each key, it makes a checkpoint, runs the key's pgbench script, and
+# reads pg_stat_wal. It prints one table of medians, with the least and the greatest value of the rounds. If these
+# ranges overlap, the ratio is printed as ~. At the end, the script removes everything that it has created. WAL is
+# counted for the whole server, so no other session should write.
 
 set -uo pipefail
 folder=$(cd "$(dirname "$0")" && pwd)

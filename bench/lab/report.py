@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Write the report of runs of the laboratory: report.md and the pictures, *.svg.
 
-Reads the files that run.sh wrote to the folders and to the folders in them (measurements.csv, keys.csv, settings.csv,
-touches.csv). Missing files, scenes, keys and metrics are omitted, so that an interrupted run has a report, too. The
-same input always results in the same output, byte for byte.
+The program reads the files that run.sh wrote to the folders and to the folders in them (measurements.csv, keys.csv,
+settings.csv, touches.csv). Missing files, scenes, keys and metrics are omitted, so that an interrupted run has a
+report, too. The same input always results in the same output, byte for byte.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from reporting.measurements import METRICS, Run, figure, ratio, short, warn, wit
 # metrics     the metrics, each of which has a table
 # ratios      pairs of keys whose ratios of costs are columns of the tables
 # picture     the title of a picture that shows the WAL over x, with a panel for each series
-# left_out    for a metric, a pattern of series that its table omits if it has others, because they have the same figures
+# left_out    for a metric, a pattern of series whose figures repeat those of others, so that its table omits them
 Scene = namedtuple("Scene", "heading about series x metrics ratios picture left_out",
                    defaults=["", "", [], [], None, {}])
 TO_RANDOM = [("random", "keyed_comb"), ("keyed_comb", "uuid_v7")]

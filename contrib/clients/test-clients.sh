@@ -4,7 +4,7 @@
 #
 #   contrib/clients/test-clients.sh [NAME ...]     only these programs
 #
-# Installs the runtimes of the programs: Debian packages, and npm packages in the versions of
+# The script installs the runtimes of the programs: Debian packages, and npm packages in the versions of
 # contrib/clients/package-lock.json, which are kept in $IDGEN_CLIENTS or /var/cache/idgen-clients. If a runtime is
 # missing, the program has failed.
 

@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# change: the default of a table with random keys is changed. Measures the WAL of the next rows, and how much the index
-# grows when many rows are added. Rows are inserted in one INSERT, with the default and the server's clock, or at a
-# given rate of the simulated clock.
+# change: the default of a table with random keys is changed. The scene measures the WAL of the next rows, and how much
+# the index grows when many rows are added. Rows are inserted in one INSERT, with the default and the server's clock, or
+# at a given rate of the simulated clock.
 
 lab_keys random uuid_v7 keyed_comb
 lab_set

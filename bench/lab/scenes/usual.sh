@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# usual: a typical table of an application, compared with a table that has only a key. Measures the WAL per row and all
-# bytes that the server writes per row, depending on the number of rows per commit, on synchronous_commit, and on other
-# settings. Also measures the bytes that VACUUM writes.
+# usual: a typical table of an application, compared with a table that has only a key. The scene measures the WAL per
+# row and all bytes that the server writes per row, depending on the number of rows per commit, on synchronous_commit,
+# and on other settings. It also measures the bytes that VACUUM writes.
 
 lab_keys bigint random uuid_v7 keyed_comb hmac_comb
 IFS=, read -ra usual_numbers <<<"$usual_rows"
@@ -60,7 +60,7 @@ for table in ${usual_tables//,/ }; do
             spacing=$((60000000 / usual_rate))
             for commit in ${usual_commits//,/ }; do
                 usual_measure "$table, ${names[age]}, ${commit/:/ a commit, }" "${commit%:*}" "${commit#*:}"
-                # the cost of random keys depends on the size of a new table
+                # Measure a new table only once, because it grows, and the cost of random keys depends on its size.
                 [ "$age" = 1 ] || continue 2
             done
             for setting in ${usual_settings//,/ }; do

@@ -7,8 +7,8 @@ server (PGHOST, PGPORT) first closes the remaining connections. It then cuts one
 the first packet of the client or of the server. For the next command, it cuts at the second packet, and so on to the
 last. All of this is repeated with three successive connections, each of which is cut at this packet.
 
-Prints a line "command id, id of the order" for each command. The last line contains the numbers of cuts, of lost
-answers to a transaction, and of three successive cuts."""
+The script prints a line "command id, id of the order" for each command. The last line contains the numbers of cuts, of
+lost answers to a transaction, and of three successive cuts."""
 
 import asyncio
 import contextlib
