@@ -47,7 +47,7 @@ sub new_time { my ($age) = @_; return "'" . ask("SELECT clock_timestamp() - inte
 # Return the outcome of a statement of the application's role.
 sub in_shop { my ($sql) = @_; return $recipe->outcome($sql, user => 'shop') }
 
-# Record that a command of four days ago created a row, which has the next id. Then purge as the page says.
+# Record that a command of four days ago created a row, which has the next id. Then run the page's purge.
 sub forget_after_purge
 {
 	my ($command, $name) = @_;
@@ -94,7 +94,7 @@ sub forget_after_purge
 	is(in_shop($recipe->prepared($once) . "EXECUTE create_booking($old, 'late')"), '23514 check_recent_uuid_v7',
 		'... and its retry is an error');
 
-	# The rule of the page, for all commands of the page. What it keeps in addition is for statements and clocks.
+	# Check the page's retention rule for all of its commands. The additional six hours are for statements and clocks.
 	my $page = slurp_file('docs/recipes.md');
 	my ($keep) = $page =~ /purge_creations\('(.*?)'\)/;
 	my ($future) = $page =~ /future_tolerance => '(.*?)'/;
@@ -163,7 +163,7 @@ sub pay { return in_shop(payment(@_)) }
 	$shop[0]->ask('COMMIT');
 	is($shop[1]->ask(payment($key)), $first =~ s/t$/f/r, '... and later gets the answer');
 
-	# A first attempt is rolled back, as it would be by a crash before the commit.
+	# Roll back a first attempt, as a crash before the commit would.
 	$key = new_key();
 	$shop[0]->ask('BEGIN');
 	my $lost = $shop[0]->ask(payment($key));
@@ -181,7 +181,7 @@ sub pay { return in_shop(payment(@_)) }
 	forget_after_purge("idgen.named_uuid_v7(idgen.uuid_timestamp($old), '${tenants}1', $old)", 'create payment');
 	is($status_of->(pay($old)), 410, '... and its retry makes no second payment');
 
-	# Keys that contain no time
+	# These keys contain no time.
 	my ($derived, $check) = $recipe->prose($heading) =~ /use `(.*?)` as the command id.*?`(CHECK .*?)`/;
 	my ($function) = ($recipe->blocks($heading))[0] =~ /(CREATE FUNCTION create_payment.*)/s;
 	$function =~ s/\bcreate_payment\b/create_other/;
@@ -472,7 +472,7 @@ sub events
 	is(ask("$file; SELECT count(*), count(DISTINCT left(id::text, 8)) FROM sessions"), "$before\n1010|1001",
 		'a changed default rewrites nothing, and new keys are keyed COMBs');
 
-	# Which tables have the new default
+	# This query returns the tables that have the new default.
 	my $connection = join ', ', map { "$_ '" . $node->$_ . "'" } 'host', 'port';
 	ask(qq{
 		CREATE TABLE devices (id uuid NOT NULL DEFAULT gen_random_uuid(), part int) PARTITION BY LIST (part);

@@ -33,7 +33,7 @@ ask($shipments);
 like(ask($shipments =~ /^(EXPLAIN .*)/ms), qr/\A(?!.*(_2026_10|_default)).*shipments_2026_11/s,
 	'created_near: a query for an id reads only its partition');
 
-# There are 365 daily partitions. The rows are from clients whose clocks are wrong by up to 15 minutes.
+# There are 365 daily partitions. The rows come from clients whose clocks are wrong by up to 15 minutes.
 ask(q{
 	DROP TABLE shipments_2026_10, shipments_2026_11, shipments_default;
 	SELECT format('CREATE TABLE shipments_%s PARTITION OF shipments FOR VALUES FROM (%L) TO (%L)',

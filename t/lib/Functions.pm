@@ -186,8 +186,9 @@ our @tickers = map { $_->{name} } grep { $_->{kind} eq 'ticker' } @functions;
 our @of_keys = sort map { $_->{name} } grep { $_->{kind} eq 'key' || $_->{name} eq 'check_recent_hmac_id' } @functions;
 our @sequences = (map({ "${_}_mark" } @tickers), 'decimal_id_counter');
 
-# The reason why each combination of kind and attributes is correct. Workers have the leader's settings, snapshot and
-# statement timestamp. They do not have other state of the leader, such as keys, counters and random bits.
+# Only these combinations of kind and attributes are correct, for the reasons given here. Workers have the leader's
+# settings, snapshot and statement timestamp. They do not have the leader's other state, such as keys, counters and
+# random bits.
 our %reason_of = (
 	'generator vs' => 'each process counts and draws for itself',
 	'generator vu' => 'increases a sequence',

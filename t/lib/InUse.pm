@@ -1,5 +1,6 @@
-# A database that uses every part of idgen that stores something: keys of all kinds, recorded commands, an id domain,
-# rights, settings, and the tickers' high-water marks. Tests use it to check that an operation preserves all of these.
+# This module creates a database that uses every part of idgen that stores something: keys of all kinds, recorded
+# commands, an id domain, rights, settings, and the tickers' high-water marks. Tests use it to check that an operation
+# preserves all of these.
 #
 #   InUse::create($node, 'shop');
 #   my $before = InUse::contents($node, 'shop');
@@ -13,7 +14,7 @@ use warnings;
 use Server;
 use Test::More;
 
-# For each function, an expression that increases with each new value. Since trace_id() wraps around every 388 days, its
+# Each function has an expression that increases with each new value. Since trace_id() wraps around every 388 days, its
 # expression is the distance from the first value.
 my %ordered = (
 	snowflake => 'id',

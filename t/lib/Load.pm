@@ -1,6 +1,6 @@
-# psql clients that repeat statements until their sessions end, and then connect again. Everything that the server
-# returns to them is recorded, for two checks: no identifier was returned twice, even if its transaction did not commit,
-# and each command has created one order.
+# This module runs psql clients, which repeat statements until their sessions end and then connect again. It records
+# everything that the server returns to them, for two checks: no identifier was returned twice, even if its transaction
+# was not committed, and each command has created one order.
 #
 #   my $load = Load->new($node, insert => 4, take => 2, create => 6);
 #   $load->work(100);              # until each client has received that many more rows
@@ -49,7 +49,7 @@ our %scripts = (
 		':make;' ]);
 my $values = ':make FROM generate_series(1, 3);';
 my @ways_to_take = (
-	# In a transaction that stays open
+	# Execute the calls in a transaction that stays open.
 	"$values\n\\if :ERROR\nROLLBACK AND CHAIN;\n\\endif",
 	$values,
 	# The transaction has no changes to commit, so only the tickers flush WAL.
