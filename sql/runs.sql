@@ -10,7 +10,7 @@ SET datestyle = 'ISO, YMD';
 SELECT idgen.uuid_v7('10000-01-01 00:00:00+00') > idgen.uuid_v7() AS future_is_greater,
        idgen.uuid_timestamp(idgen.uuid_v7()) < '2200-01-01' AS and_forgotten;
 
--- texts
+-- text identifiers increase, too
 SELECT scheme, count(DISTINCT id) AS ids, count(*) FILTER (WHERE id <= previous) AS not_increasing
 FROM (SELECT scheme, id, lag(id) OVER (PARTITION BY scheme ORDER BY n) AS previous FROM (
     SELECT 'TypeID' AS scheme, n, idgen.typeid('t') COLLATE "C" AS id FROM generate_series(1, 10000) n
@@ -21,7 +21,7 @@ GROUP BY scheme ORDER BY scheme;
 -- Runs
 --
 
--- all bits except the version and the variant
+-- return all bits except the version and the variant
 CREATE FUNCTION free_bits(id uuid) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     SELECT left(bits, 48) || substr(bits, 53, 12) || substr(bits, 67)
     FROM (SELECT ('x' || replace(id::text, '-', ''))::bit(128)::text AS bits) s

@@ -76,10 +76,10 @@ FROM (VALUES (timestamptz '2026-02-01 00:00:00.001+00', timestamptz '2026-02-01 
              ('2026-02-01 00:00:02.002+00')) v (at)
 ORDER BY at;
 
--- NULL
+-- use NULL as start
 SELECT idgen.js_id_within(idgen.js_id_floor('2026-01-01'), NULL, '2025-01-01') AS start_and_after_stop;
 
--- bounds that are out of range, and an epoch of NULL or infinity
+-- use bounds that are out of range, and an epoch of NULL or infinity
 \set SHOW_CONTEXT never
 SELECT idgen.snowflake_within(1, '2026-01-01', '2027-01-01', NULL);
 SELECT idgen.snowflake_within(1, '-infinity', '2089-09-06 15:47:35.552+00') AND idgen.js_id_within(1,
