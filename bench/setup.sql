@@ -1,8 +1,8 @@
 -- setup.sql: create one table for each pgbench script of this folder.
 --
--- Creates the extension idgen and the schema idgen_bench if they do not exist, and a table for each key in the schema.
--- Existing tables are replaced. Each table gets :rows rows (default 500000), ordered by time. Their keys are those that
--- would have been generated during the last :days days (default 30).
+-- The script creates the extension idgen and the schema idgen_bench if they do not exist, and a table for each key in
+-- the schema. It replaces existing tables. Each table gets :rows rows (default 500000), ordered by time. Their keys are
+-- those that would have been generated during the last :days days (default 30).
 
 \set ON_ERROR_STOP on
 \if :{?rows}

@@ -1,4 +1,4 @@
-# Verify that the recipes in docs/recipes.md and docs/migrating.md, and the node numbers in containers in
+# Verify that the recipes in docs/recipes.md and docs/migrating.md, and the node numbers for containers in
 # docs/scaling.md, work as described. (t/090_reference.pl pastes the recipes, contrib/clients/t tests lists and drivers,
 # and t/061_partitions.pl tests partitions.)
 
@@ -120,7 +120,7 @@ sub pay { return in_shop(payment(@_)) }
 	my ($stdout) = $recipe->paste($heading);
 	like($stdout, qr/^(\{.*"status": "accepted"\})\|t\n\1\|f$/m, 'a repeated request gets the first answer');
 
-	# The statuses on the page, by the error's SQLSTATE or constraint
+	# The page maps an error's SQLSTATE or constraint to a status.
 	my %status;
 	for ($recipe->section($heading) =~ /^- (\d{3} for .*?)[;.]\n(?=- |\n)/msg)
 	{

@@ -134,7 +134,7 @@ my $in_use = q{
 	CREATE TABLE tickets (id bigint PRIMARY KEY);
 	ANALYZE};
 
-# Calls of the functions on a page that run with their owner's privileges
+# This query returns calls of the page's functions that run with their owner's privileges.
 my $definer_calls = q{SELECT format('%s(%s)', p.oid::regproc, concat_ws(', ', VARIADIC
 		(SELECT array_agg('NULL::' || format_type(t, NULL)) FROM unnest(proargtypes) t)))
 	FROM pg_proc p WHERE prosecdef

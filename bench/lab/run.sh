@@ -40,7 +40,7 @@ list() {
     sed -E ':a; /\\$/ { N; s/ *\\\n *//; ta }; s/^#.*//; /^ *$/d; s/ *\| */|/g; s/ +$//' "$BENCH/$1"
 }
 
-# The variable of age.rates is age_rates.
+# The variable age_rates contains the size age.rates.
 sizes=()
 while IFS='|' read -r name full small _; do
     name=${name/./_}

@@ -31,7 +31,7 @@ my $request = q{'{"customer": 7, "lines": [1, 2.50]}'};
 # Settings for a server whose databases have no settings of their own
 our $settings = "idgen.node_id = $node_id\nidgen.launch_id = 12345\n";
 
-# All rights on idgen's relations, on their columns and on idgen's functions, except default rights
+# This query returns all rights on idgen's relations, their columns and idgen's functions, except default rights.
 our $rights = q{
 	SELECT relname, '', a.grantor::regrole, a.grantee::regrole, a.privilege_type, a.is_grantable
 	FROM pg_class, aclexplode(relacl) a WHERE relnamespace = 'idgen'::regnamespace

@@ -2,7 +2,7 @@ using System;
 using System.Security.Cryptography;
 using System.Text;
 
-/// <summary>Generates the same version 4 COMBs as idgen.</summary>
+/// <summary>Generates version 4 COMBs as idgen does.</summary>
 public static class Combs
 {
     /// <summary>Begins with an HMAC of the hour and its twelfth. The server's key file contains the same key.</summary>

@@ -6,7 +6,7 @@ import java.util.UUID;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** Generates the same version 4 COMBs as idgen, and version 7 UUIDs. */
+/** Generates version 4 COMBs as idgen does, and version 7 UUIDs. */
 public final class Combs {
     private static final SecureRandom RANDOM = new SecureRandom();
 

@@ -1,4 +1,4 @@
-# Generate the same version 4 COMBs as idgen.
+# Generate version 4 COMBs as idgen does.
 
 package Combs;
 use strict;

@@ -1,4 +1,4 @@
-// Generate the same version 4 COMBs as idgen. By default, the random bytes come from Node.js. In a browser, pass
+// Generate version 4 COMBs as idgen does. By default, the random bytes come from Node.js. In a browser, pass
 // crypto.getRandomValues(new Uint8Array(16)).
 
 import { createHmac, randomBytes } from 'node:crypto'

@@ -1,6 +1,6 @@
 <?php
 
-// Generate the same version 4 COMBs as idgen.
+// Generate version 4 COMBs as idgen does.
 
 /** Begins with an HMAC of the hour and of its twelfth. The server's key file contains the same 16-byte key. */
 function hmac_comb(

@@ -1,4 +1,4 @@
-"""Generate the same version 4 COMBs as idgen, and version 7 UUIDs."""
+"""Generate version 4 COMBs as idgen does, and version 7 UUIDs."""
 
 import hashlib
 import hmac

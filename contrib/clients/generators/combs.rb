@@ -1,7 +1,7 @@
 require 'openssl'
 require 'securerandom'
 
-# Generates the same version 4 COMBs as idgen.
+# Generates version 4 COMBs as idgen does.
 module Combs
   module_function
 

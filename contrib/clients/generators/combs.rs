@@ -1,4 +1,4 @@
-//! Generate the same version 4 COMBs as idgen. The random bytes can come from the crate `getrandom`. Pass the result to
+//! Generate version 4 COMBs as idgen does. The random bytes can come from the crate `getrandom`. Pass the result to
 //! `uuid::Uuid::from_bytes`.
 
 /// Returns a COMB that begins with an HMAC of the hour and of its twelfth. `hmac` returns the HMAC-SHA-256 of a
