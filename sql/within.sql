@@ -3,7 +3,7 @@
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 
--- 20,000 rows, one every 50 seconds
+-- create 20,000 rows, one every 50 seconds
 CREATE TEMP TABLE moments AS
 SELECT idgen.uuid_v7_floor(at) AS uuid_v7, idgen.comb_floor(at) AS comb, idgen.ulid_floor(at) COLLATE "C" AS ulid
 FROM (SELECT timestamptz '2026-01-01 00:00:00+00' + n * interval '50 seconds' AS at

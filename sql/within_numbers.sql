@@ -3,7 +3,7 @@
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 
--- 20,000 rows, one per minute
+-- create 20,000 rows, one per minute
 CREATE TEMP TABLE moments AS
 SELECT idgen.snowflake_floor(at) AS snowflake, idgen.snowflake_floor(at, '2010-11-04 01:42:54.657+00') AS twitter,
        idgen.js_id_floor(at) AS js_id

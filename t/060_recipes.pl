@@ -580,7 +580,7 @@ sub here
 		is(ask('SELECT uuidv7(NULL) IS NULL'), 't', 'uuidv7(NULL) is NULL');
 	}
 
-	# The following values were published by these projects.
+	# These projects published the following values.
 	my ($twitter, $discord) = map { here('Twitter') =~ s/`, epochs.*//r =~ s/epoch/'$_'/r }
 	  here('Twitter') =~ /(\d{4}-\S+ \S+\+00)/g;
 	my $pgedge = (here('pgEdge') =~ /, `(.*)`/)[0];

@@ -9,7 +9,7 @@
 #   $load->check;
 #
 # "insert" clients insert rows whose identifiers are unique and come from column defaults. "take" clients fetch
-# identifiers in different ways. "create" clients create orders with create_once(). About five of them send each
+# identifiers in different ways. "create" clients create orders with create_once(). About five clients send each
 # command, most of them at the same time. A test can add kinds of clients to %Load::scripts. The node needs
 # $Tickers::settings, unless all clients are "create" clients.
 
@@ -31,8 +31,8 @@ our %set_up = (
 	create => q{CREATE TABLE orders (id uuid, command uuid);
 		CREATE SEQUENCE commands MINVALUE 0});
 
-# For each kind of client: its statement, and the lines that its script repeats. The statements that write rows include
-# a pause, which limits the amount of data. The others do not pause, because pg_sleep() depends on the clock.
+# Each kind of client has a statement, and lines that its script repeats. The statements that write rows include a
+# pause, which limits the amount of data. The others do not pause, because pg_sleep() depends on the clock.
 our %scripts = (
 	insert => [
 		'INSERT INTO things (snowflake) SELECT idgen.snowflake() FROM generate_series(1, 3), pg_sleep(0.01) RETURNING '

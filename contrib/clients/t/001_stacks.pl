@@ -112,8 +112,8 @@ sub create_once
 	is(($program->ask('create_once', $yesterday, 'in time'))[0], 'ok', '... but not one of yesterday');
 }
 
-# Each foreign key has an index. A list of orders, page by page, returns each order once, even if orders were created at
-# the same time, and reads the index.
+# Each foreign key has an index. A list of orders that is read page by page returns each order once, even if orders were
+# created at the same time, and uses the index.
 sub lists
 {
 	my ($stack, $in) = @_;
