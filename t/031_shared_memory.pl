@@ -74,8 +74,8 @@ for my $preloaded (0, 1)
 			  $attack eq $locks ? 'raises an error' : 'works or raises an error');
 	}
 
-	# A segment that could not be created is created later. Before versions 17.8 and 18.2, the server's registry does
-	# not allow this. New sessions can attach to an existing segment while no slot is free.
+	# A later call creates the missing segment. Before versions 17.8 and 18.2, the server's registry refuses this. New
+	# sessions can attach to an existing segment while no slot is free.
 	my $version = $node->pg_version;
 	my $refuses = !$preloaded && ($version >= 17 && $version < '17.8' || $version >= 18 && $version < '18.2');
 	for my $is_used (0, 1)
