@@ -5,7 +5,7 @@
 #   dev/test-sanitized.sh [t/NAME.pl ...]   run these TAP tests; by default the regression and isolation tests, and
 #                                           some TAP tests
 #
-# (fuzz.sh uses AddressSanitizer. Debian's PostgreSQL does not start with it.)
+# Debian's PostgreSQL does not start with AddressSanitizer, so only fuzz.sh uses that sanitizer.
 #
 # Each report of the sanitizer is a failure. The tests take three minutes.
 

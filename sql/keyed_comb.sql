@@ -7,7 +7,7 @@ CREATE FUNCTION prefix(id uuid) RETURNS text LANGUAGE sql IMMUTABLE RETURN left(
 CREATE FUNCTION of_period(id uuid) RETURNS text LANGUAGE sql IMMUTABLE RETURN left(id::text, 6);
 CREATE FUNCTION run(id uuid) RETURNS text LANGUAGE sql IMMUTABLE RETURN substr(id::text, 10, 4);
 
--- a day has 24 periods and 288 twelfths, whatever the order of the clocks
+-- a day has 24 periods and 288 twelfths, regardless of the order of the clocks
 CREATE TEMP TABLE day AS
     SELECT n, idgen.keyed_comb('a', clock => '2026-11-20 00:00:00+00'::timestamptz + n * interval '1 minute') AS id
     FROM generate_series(0, 1439) n ORDER BY n % 7, n;

@@ -50,7 +50,7 @@ FROM (SELECT idgen.short_comb(run_length => 101, clock => '2022-03-18 03:44:00+0
              idgen.short_comb(run_length => 102, clock => '2022-03-18 03:44:00+00') AS b
       FROM generate_series(1, 101) n) s;
 
--- if there are more different arguments than a backend can keep runs for, identifiers are still valid
+-- if a session uses more different arguments than it can keep runs for, identifiers are still valid
 SELECT count(DISTINCT id) AS ids, bool_and(idgen.is_recent_short_comb(id, clock => '2022-03-18 03:44:00+00')) AS valid
 FROM (SELECT idgen.short_comb(run_length => 200 + n % 20, clock => '2022-03-18 03:44:00+00') AS id
       FROM generate_series(1, 1000) n) s;

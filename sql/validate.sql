@@ -66,7 +66,7 @@ SELECT idgen.is_recent_short_comb(idgen.short_comb()) AS now,
        idgen.is_recent_short_comb(idgen.short_comb(clock => now() - interval '1 hour')) AS hour_ago,
        idgen.is_recent_short_comb(idgen.short_comb(clock => now() - interval '1 hour'), '2 hours') AS within_two;
 
--- the widest allowed window excludes one prefix, whatever the clock is
+-- the widest allowed window excludes one prefix, regardless of the clock
 SELECT clock, count(*) AS passing
 FROM (VALUES (timestamptz '2022-03-18 03:44:00+00'), ('2022-03-18 03:44:59.999999+00')) c (clock),
      generate_series(0, 255) p

@@ -617,7 +617,8 @@ sub here
 		# twilight_util::snowflake, and the npm package discord-snowflake
 		[ $discord, bigint => '105484726235607040', '2015-10-19 01:58:38.546+00' ],
 		[ 'snowflake_node(id)', bigint => '90339695967350784', 3 ],
-		# Computed like the function in "Sharding & IDs at Instagram", for a second after the epoch and shard 5
+		# This value is computed like the function in "Sharding & IDs at Instagram", for a second after the epoch and
+		# shard 5.
 		[ here('Instagram'), bigint => $instagram, '2011-08-24 21:07:02.721+00' ],
 		[ $shard, bigint => $instagram, 5 ], [ $counter, bigint => $instagram, 7 ])
 	{

@@ -107,7 +107,7 @@ cmp_ok($mean{tenants}{'tenants: 100,500'}{wal_bytes_per_row}{keyed_comb}, '>',
 cmp_ok($mean{areas}{',100'}{wal_bytes_per_row}{keyed_comb}, '>',
 	1.5 * $mean{areas}{',1'}{wal_bytes_per_row}{keyed_comb}, 'areas: each has its own place');
 my ($call, $repetition) = map { $mean{commands}{"$_,20000"}{wal_bytes_per_row}{random} } 'first call', 'repetition';
-# With checksums, hint bits that a repetition sets write images of one or two pages.
+# If checksums are enabled, setting hint bits during a repetition writes images of one or two pages.
 cmp_ok($repetition, '<', $call / 5, 'commands: a repetition writes hardly anything');
 my ($with, $without) = map { $mean{entities}{"$_ its index,20000"}{wal_bytes_per_row}{random} } 'with', 'without';
 cmp_ok($with, '>', 2 * $without, 'entities: the index of random ids writes most of the WAL');

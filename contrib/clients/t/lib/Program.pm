@@ -1,5 +1,5 @@
-# The programs in contrib/clients/programs.txt, which describes the format of its lines. If IDGEN_CLIENT_NAMES is set,
-# the programs that it names must run. If it is set but empty, all programs must run.
+# This module runs the programs in contrib/clients/programs.txt, which describes the format of its lines. If
+# IDGEN_CLIENT_NAMES is set, the programs that it names must run. If it is set but empty, all programs must run.
 #
 #   for my $stack (Program::all('stack')) { $stack->{name} }
 #   skip(...) if !$stack->can_run;                    # its runtime is missing; else builds the program
