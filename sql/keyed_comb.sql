@@ -1,6 +1,7 @@
 -- The prefix of keyed_comb(), which has 24 bits for the period and 8 bits for the twelfth, and its runs.
--- docs/keyed-comb.md defines both. t/015_hmac_comb.pl compares the same code with another program, for known keys. Since
--- the secret is random, some twelfths have the same 8 bits. The checks of their counts fail less than once in 10^9 runs.
+-- docs/keyed-comb.md defines both. t/015_hmac_comb.pl compares the same code with another program, for known keys.
+-- Since the secret is random, some twelfths have the same 8 bits. The checks of their counts fail less than once in
+-- 10^9 runs.
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 CREATE FUNCTION prefix(id uuid) RETURNS text LANGUAGE sql IMMUTABLE RETURN left(id::text, 8);
