@@ -1,14 +1,14 @@
 # idgen: identifiers for PostgreSQL, built with PGXS.
 #
 #   make && make install
-#   make installcheck                                    on a running server
+#   make installcheck                                    all regression and isolation tests, on a running server
 #   make installcheck REGRESS=validate ISOLATION=        one regression test
 #   make installcheck REGRESS= ISOLATION=create_once     one isolation test
 #   make prove_installcheck PROVE_TESTS=t/001_clock_steps.pl
 #   make dist                                            the PGXN archive of HEAD
 #
-# PG_CONFIG=/path/to/pg_config chooses the server. The TAP tests start servers
-# of their own and cannot run as root; scripts/test.sh runs all tests.
+# PG_CONFIG=/path/to/pg_config selects the server. The TAP tests start their own servers and cannot run as root.
+# scripts/test.sh runs all tests.
 
 PG_CONFIG ?= pg_config
 
@@ -18,7 +18,7 @@ OBJS := $(addprefix src/,$(sort $(notdir $(patsubst %.c,%.o,$(wildcard $(dir $(l
 EXTENSION = idgen
 DATA := $(sort $(notdir $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))idgen--*.sql)))
 
-# What the server looks up; version 15 would export all symbols.
+# The library exports only the symbols that the server looks up. Without this, version 15 would export all symbols.
 SHLIB_EXPORTS = exports.txt
 
 # Objects depend on the headers that they include.
@@ -46,7 +46,7 @@ prove_installcheck:
 		PG_REGRESS='$(top_builddir)/src/test/regress/pg_regress' PGPORT='6$(DEF_PGPORT)' \
 		$(PROVE) -I t/lib $(PG_PROVE_FLAGS) $(PROVE_FLAGS) $(or $(PROVE_TESTS),t/*.pl)
 
-# The archive of a release, of what is committed: make dist REVISION=v1.0.0
+# Create the archive of a release from committed files: make dist REVISION=v1.0.0
 REVISION = HEAD
 DISTDIR = $(CURDIR)
 DISTVERSION = $(shell sed -n 's/^    "version": "\(.*\)",$$/\1/p' $(srcdir)/META.json)

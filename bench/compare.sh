@@ -5,20 +5,20 @@
 #   bench/compare.sh [OPTION ...]
 #
 #   --rows N          rows in each table before the measurement (default 300000)
-#   --days N          days that these span (default 30)
+#   --days N          the days that these rows span (default 30)
 #   --rows-per-checkpoint N    inserts of each key after a checkpoint, one per transaction (default 5000)
 #   --rate N          inserts per second, as in pgbench --rate (default: as fast as possible)
 #   --rounds N        rounds, in which the keys take turns (default 3)
 #   --clients N       sessions that insert (default 4)
-#   --keys A,B,...    the keys to measure (default: all that the server can run)
+#   --keys A,B,...    the keys to measure (default: all keys that the server supports)
 #   --server          use the server of PGHOST, PGPORT ... instead of a private cluster; requires the
 #                     privilege to run CHECKPOINT
 #   --help            this text
 #
-# Creates the tables of setup.sql and, for each key, makes a checkpoint, runs the script with pgbench, and reads
-# pg_stat_wal. Prints one table of medians, with the least and the greatest value of the rounds. A ratio is ~ if these
-# ranges overlap. Everything that it created is removed at the end. WAL is counted for the whole server, on which no
-# other session should write.
+# The script creates the tables of setup.sql. For each key, it makes a checkpoint, runs the key's pgbench script, and
+# reads pg_stat_wal. It prints one table of medians, with the least and the greatest value of the rounds. If these
+# ranges overlap, the ratio is printed as ~. At the end, the script removes everything that it has created. WAL is
+# counted for the whole server, so no other session should write.
 
 set -uo pipefail
 folder=$(cd "$(dirname "$0")" && pwd)
@@ -34,7 +34,6 @@ done
 
 counters() { bench_psql -f "$BENCH/sql/settle.sql" -c "SELECT wal_bytes, wal_fpi FROM pg_stat_wal"; }
 
-# Insert about the given number of rows.
 insert() {
     bench_pgbench ${rate:+-R "$rate"} -c "$clients" -j "$(nproc)" -t "$((($2 + clients - 1) / clients))" \
         -f "$folder/$1.pgbench"
@@ -43,7 +42,7 @@ insert() {
 # Measure the inserts of one key, and append the result.
 measure() {
     local key=$1 before after
-    insert "$key" "$((rows_per_checkpoint / 10 + 1))" && bench_value CHECKPOINT || return 1    # a warm-up first
+    insert "$key" "$((rows_per_checkpoint / 10 + 1))" && bench_value CHECKPOINT || return 1    # warm up
     read -ra before <<<"$(counters)"
     insert "$key" "$rows_per_checkpoint" || return 1
     read -ra after <<<"$(counters)"
@@ -77,7 +76,7 @@ CREATE TEMPORARY TABLE result (key text, bytes float8, images float8, rows float
 \copy result FROM '$bench_scratch/results' (FORMAT csv)
 SQL
 cat >>"$bench_scratch/table.sql" <<'SQL'
--- the arguments are {least, median, greatest}
+-- The arguments are {least, median, greatest}.
 CREATE FUNCTION pg_temp.cell(float8[]) RETURNS text RETURN
     concat(round($1[2]),
            CASE WHEN round($1[1]) < round($1[3]) THEN ' (' || round($1[1]) || '-' || round($1[3]) || ')' END);

@@ -6,14 +6,15 @@
 #
 #   gcc, clang       build with -Wall -Wextra -Wshadow, with warnings as errors
 #   clang-tidy, shell (shellcheck)
-#   format           pgindent changes nothing in src/ and contrib/advisor/; only on version 18
-#                    or later: dev/run-on.sh 18 dev/check.sh format
-#   python           scripts compile
-#   yaml             .github can be read, its scripts exist, and tests.yml runs each one of .ci/run and nightly.sh
-#   lines            at most 120 columns in SQL, Perl, Python and shell scripts, and 500 lines in a file of C
-#   expected         no expected output contains an error caused by a mistake in the test itself
+#   format           check that pgindent changes nothing in src/ and contrib/advisor/; only on version 18 or later:
+#                    dev/run-on.sh 18 dev/check.sh format
+#   python           check that scripts compile
+#   yaml             check that .github can be parsed, that its scripts exist, and that tests.yml runs each script of
+#                    .ci/run and nightly.sh
+#   lines            at most 120 columns in SQL, Perl, Python and shell scripts, and at most 500 lines in a C file
+#   expected         check that expected output contains no error caused by a mistake in the test itself
 #
-# Installs missing tools. Takes about a minute.
+# The script installs missing tools. It takes about a minute.
 
 . "$(dirname "$0")/../scripts/results.sh"
 
@@ -37,7 +38,7 @@ check_clang-tidy() {
         -isystem "$("$PG_CONFIG" --includedir-server)" -D_GNU_SOURCE -Wall -Wextra -Wshadow
 }
 
-# Use the server's types and the types of the sources.
+# Use the typedefs of the server and of the sources.
 check_format() {
     local bindir types
     bindir=$("$PG_CONFIG" --bindir)
@@ -79,7 +80,7 @@ check_lines() {
     [ -z "$long" ] || { echo "$long"; return 1; }
 }
 
-# Find errors that are usually caused by typing mistakes, unless a test expects them.
+# Find errors that are usually caused by typos, unless a test expects them.
 check_expected() {
     local about='function idgen.one_of_two(unknown) is not unique
 sequence "idgen.decimal_id_counter" does not exist

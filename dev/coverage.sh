@@ -4,9 +4,9 @@
 #
 #   dev/coverage.sh
 #
-# The server's settings are not the defaults. The tests must pass with these settings, too, and must restore them.
-# (dev/test-jit.sh runs the tests with JIT.) Fails if less than 95 % of the lines are executed, and lists the other
-# lines.
+# The server's settings differ from the defaults, because the tests must also pass with these settings, and must restore
+# them. (dev/test-jit.sh runs the tests with JIT.) The script fails if less than 95 % of the lines are executed, and
+# lists the lines that are not.
 
 . "$(dirname "$0")/../scripts/results.sh"
 

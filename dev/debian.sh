@@ -1,15 +1,15 @@
 # shellcheck shell=bash
 #
-# debian.sh: functions that install PostgreSQL versions that are not on the machine, each in a Debian system in its own
-# folder under $IDGEN_MATRIX. Source this file. It sources scripts/results.sh.
+# debian.sh: functions that install PostgreSQL versions that are not on the machine. Each version is in a Debian system
+# in its own folder under $IDGEN_MATRIX. Source this file. It sources scripts/results.sh.
 #
-# debootstrap creates a folder, which is kept for later runs. To recreate it, remove it. Commands run in the folder as
-# root, with chroot, in their own mount and process namespaces, which end with the script. If a folder is not available,
-# the script exits with status 77. MAJOR can have the suffix of another architecture: 15-i386, or 17-arm64 and 15-s390x,
-# which qemu-user-static emulates.
+# debootstrap creates a folder, which is kept for later runs. To re-create a folder, remove it. Commands run in the
+# folder as root, with chroot, in their own mount and process namespaces, which end with the script. If a folder is not
+# available, the script exits with status 77. MAJOR can end with another architecture, which qemu-user-static emulates
+# if necessary: 15-i386, 17-arm64 or 15-s390x.
 #
-# IDGEN_POSTGRES can name a source of PostgreSQL, a folder or an archive of one: a server of its major version is built
-# from it. The other versions are Debian's.
+# IDGEN_POSTGRES can name a source of PostgreSQL, either a folder or an archive of a folder. A server of its major
+# version is built from this source. Debian provides the other versions.
 
 # shellcheck source=scripts/results.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../scripts/results.sh"
@@ -20,7 +20,8 @@ DEBIAN_ROOT=
 debian_child=
 debian_source_version=
 
-# the Debian releases with packages of PostgreSQL; version 19 is in experimental, which is an addition to sid
+# The Debian releases that have packages of each PostgreSQL version. Version 19 is in experimental, which is an addition
+# to sid.
 declare -A debian_releases=([15]=bookworm [17]=trixie [18]=forky [19]=sid)
 
 debian_pg_config() { echo "/usr/lib/postgresql/${1%-*}/bin/pg_config"; }
@@ -50,12 +51,12 @@ debian_release() {
 # Print the machine's own mirror, or the default mirror of debootstrap.
 debian_mirror() {
     local site
-    # shellcheck disable=SC2016  # apt's own placeholders
+    # shellcheck disable=SC2016  # apt replaces $(SITE)
     site=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 'Label: Debian' 2>/dev/null | head -n 1)
     echo "${site:-$(sed -n 's/^DEF_MIRROR="\(.*\)"$/\1/p' "$(command -v debootstrap)")}"
 }
 
-# Kill the child. It is the first process of its namespace, so all others end with it.
+# Kill the child. It is the first process of its namespace, so all other processes of the namespace end with it.
 debian_end_child() { [ -z "$debian_child" ] || kill -KILL "$debian_child" 2>/dev/null; }
 
 # Run a command in its own namespaces, so that it can be interrupted.
@@ -71,7 +72,7 @@ debian_isolated() {
 
 # Run a command in the Debian system.
 debian_run() {
-    # shellcheck disable=SC2016  # for the inner shell
+    # shellcheck disable=SC2016  # the inner shell expands them
     debian_isolated bash -c '
         mkdir -p "$0/dev/shm" && mount -t proc proc "$0/proc" &&
             mount -t tmpfs -o mode=1777 tmpfs "$0/dev/shm" &&
@@ -90,14 +91,14 @@ debian_apt_install() { debian_run apt-get -q update && debian_run apt-get -q ins
 debian_bootstrap() {
     local major=${1%-*} release=$2 script=$2 options=()
     [[ $1 != *-* ]] || options=(--arch="${1#*-}")
-    # debootstrap may be older than the release. In this case, use its script for sid.
+    # If debootstrap is older than the release, use its script for sid.
     [ -e "/usr/share/debootstrap/scripts/$release" ] || script=sid
     debian_isolated debootstrap "${options[@]}" --variant=minbase \
         --include=ca-certificates,gcc,libc6-dev,make,perl,libipc-run-perl,faketime,python3 \
         "$release" "$DEBIAN_ROOT" "$(debian_mirror)" "$script" || return
 
     install -m 755 /dev/stdin "$DEBIAN_ROOT/usr/sbin/policy-rc.d" <<<$'#!/bin/sh\nexit 101'
-    # the package lists of experimental may have expired
+    # The package lists of experimental may have expired.
     echo 'Acquire::Check-Valid-Until "false";' >"$DEBIAN_ROOT/etc/apt/apt.conf.d/90idgen"
 
     # postgresql-common creates the server's user.
@@ -111,7 +112,7 @@ debian_bootstrap() {
     [ "$1" != 18 ] || debian_apt_install chromium-driver nodejs npm || true
 }
 
-# Make sure that programs of this architecture can be executed.
+# Ensure that programs of this architecture can be executed.
 debian_emulate() {
     local programs=/proc/sys/fs/binfmt_misc
     [[ ! $1 =~ ^(i386|$(dpkg --print-architecture))$ ]] || return 0
@@ -160,8 +161,9 @@ debian_copy_sources() {
         tar xf - --no-same-owner -C "$DEBIAN_ROOT/idgen"
 }
 
-# Build a server in the Debian system, from the source that IDGEN_POSTGRES names, or from Debian's, unless that has been
-# done: MAJOR NAME CONFIGURE-OPTION ... Set PG_CONFIG. The folder /opt/postgresql-VERSION-NAME has the source, too.
+# Build a server in the Debian system, unless this has been done. Its source is the one that IDGEN_POSTGRES names, or
+# otherwise Debian's. Set PG_CONFIG. The folder /opt/postgresql-VERSION-NAME also contains the source. Arguments: MAJOR
+# NAME CONFIGURE-OPTION ...
 debian_build_server() {
     local version=$1 prefix log=$DEBIAN_ROOT.$2.log
     ! debian_has_source "$1" || version=$debian_source_version
@@ -186,7 +188,7 @@ debian_build_assertions() {
     debian_build_server "$1" assertions --enable-cassert CFLAGS=-O1 CPPFLAGS=-DRANDOMIZE_ALLOCATED_MEMORY
 }
 
-# Copy the source of this PostgreSQL to a folder: MAJOR FOLDER.
+# Copy the source of this PostgreSQL version to a folder. Arguments: MAJOR FOLDER.
 debian_fetch_source() {
     if ! debian_has_source "$1"; then
         echo "deb-src $(debian_mirror) $(debian_release "$1") main" >"$DEBIAN_ROOT/etc/apt/sources.list.d/source.list"

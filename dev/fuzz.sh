@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 #
-# fuzz.sh: run the libFuzzer targets in dev/fuzz/ on idgen's functions that read text, under AddressSanitizer and
-# UndefinedBehaviorSanitizer.
+# fuzz.sh: run the libFuzzer targets in dev/fuzz/, which call idgen's functions that read text, under AddressSanitizer
+# and UndefinedBehaviorSanitizer.
 #
 #   dev/fuzz.sh [--seconds N] [TARGET ...]     default: 10 seconds for each target, all targets
 #
 # A target is a function fuzz_TARGET() in dev/fuzz/ (see dev/fuzz/fuzz.h). It starts with the inputs in
-# dev/fuzz/seeds/TARGET, one per line, with the escapes of printf. A failing input is kept. Add it to the seeds to run
-# it again. PG_CONFIG=/path/to/pg_config selects the headers and libpgcommon.
+# dev/fuzz/seeds/TARGET, which has one input per line, with the escapes of printf. If an input fails, the script keeps
+# it. To run it again, add it to the seeds. PG_CONFIG=/path/to/pg_config selects the headers and libpgcommon.
 
 . "$(dirname "$0")/../scripts/results.sh"
 
@@ -29,8 +29,7 @@ compile() {
         -isystem "$("$PG_CONFIG" --includedir-server)" -o "$build/$(basename "$1" .c).o" "$1"
 }
 
-# Functions of the server that a target does not reach may be missing, because the linker removes the sections that call
-# them.
+# Server functions that a target does not reach may be missing, because the linker removes the sections that call them.
 link_target() {
     clang -fuse-ld=lld -fsanitize=fuzzer,address,undefined -Wl,--gc-sections -Wl,-z,start-stop-gc \
         -Wl,--defsym=fuzz_target="fuzz_$1" -o "$build/$1" "$build"/{fuzz_*,server}.o "$build/idgen.a" \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# install-server.sh: install PostgreSQL with its development files from apt.postgresql.org or yum.postgresql.org, as
+# install-server.sh: install PostgreSQL and its development files from apt.postgresql.org or yum.postgresql.org, as
 # root, on the machines of .github/workflows/.
 #
 #   dev/install-server.sh MAJOR ...
@@ -22,7 +22,7 @@ else
         printf '%s\n' "[pgdg$major]" "name=PostgreSQL $major" gpgcheck=1 "gpgkey=$keys-RHEL $keys-AARCH64-RHEL" \
             "baseurl=https://yum.postgresql.org/$major/redhat/rhel-\$releasever-\$basearch"
     done >/etc/yum.repos.d/pgdg.repo
-    # the repository "crb" contains what postgresql-devel requires
+    # The repository "crb" contains packages that postgresql-devel requires.
     dnf -q install -y dnf-plugins-core
     dnf config-manager --set-enabled crb
     servers=("${@/#/postgresql}")

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 #
-# release.sh: make the files of a release. .github/workflows/release.yml calls it for a new tag.
+# release.sh: create the files of a release. .github/workflows/release.yml calls this script for a new tag.
 #
-#   dev/release.sh archives [TAG]     the archives of the source: zip, which is PGXN's, and tar.gz; default: HEAD
-#   dev/release.sh debian MAJOR       the Debian packages for this server
-#   dev/release.sh rpm MAJOR          the RPM packages for this server
-#   dev/release.sh publish TAG        the checksums, and a release on GitHub with all files
+#   dev/release.sh archives [TAG]     create the source archives: zip, for PGXN, and tar.gz; default: HEAD
+#   dev/release.sh debian MAJOR       create the Debian packages for this server
+#   dev/release.sh rpm MAJOR          create the RPM packages for this server
+#   dev/release.sh publish TAG        create the checksums, and a release on GitHub with all files
 #
-# The files are in the folder release/. The packages are made from its archives, for a server that is installed.
-# Installs missing tools.
+# The files are written to the folder release/. Packages are built from the archives in this folder, for a server that
+# is installed. The script installs missing tools.
 
 . "$(dirname "$0")/../scripts/lib.sh"
 
@@ -22,7 +22,7 @@ make_archives() {
     git archive --prefix="$name/" --output="$files/$name.tar.gz" "${1:-HEAD}"
 }
 
-# debian/control names all versions for which packages are built.
+# debian/control lists all versions for which packages are built.
 make_debian() {
     idgen_require dpkg-buildpackage:dpkg-dev fakeroot
     cp "$files/idgen-$version.tar.gz" "$IDGEN_WORK/postgresql-idgen_$version.orig.tar.gz"
@@ -35,7 +35,7 @@ make_debian() {
     cp ../*.deb "$files"
 }
 
-# Debian's packages of PostgreSQL are unknown to rpm.
+# rpm does not know that Debian's packages provide PostgreSQL.
 make_rpm() {
     local options=(--define "pgmajorversion $1") spec=$IDGEN_SOURCE/dev/packaging/rpm/idgen.spec
     if command -v dnf >/dev/null; then
@@ -50,7 +50,7 @@ make_rpm() {
     cp "$IDGEN_WORK"/RPMS/*/*.rpm "$files"
 }
 
-# The notes are the section of CHANGELOG.md.
+# The release notes are the section of CHANGELOG.md.
 make_publish() {
     cd "$files"
     sha256sum -- *.{zip,tar.gz,deb,rpm} >SHA256SUMS

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# run-on.sh: run a command of the sources on another version of PostgreSQL, or architecture.
+# run-on.sh: run a command of the sources on another version of PostgreSQL or on another architecture.
 #
 #   dev/run-on.sh MAJOR[-ARCHITECTURE] COMMAND [ARGUMENT ...]
 #   dev/run-on.sh 18 bench/lab/run.sh --scene speed
@@ -8,13 +8,13 @@
 #   dev/run-on.sh 17-arm64 scripts/test.sh --regress
 #   IDGEN_POSTGRES=postgresql-16.4.tar.bz2 dev/run-on.sh 16 scripts/test.sh
 #
-# A version that is not on the machine is installed in a Debian system in a folder of $IDGEN_MATRIX, by default
-# /var/cache/idgen-matrix. The folder is kept, and takes 2 GB. The command runs there as root, with a copy of the
-# sources. Reports of the laboratory are copied back to bench/lab/report. The exit status is the status of the command,
-# or 77 if the version is not available.
+# If the version is not on the machine, the script installs it in a Debian system in a folder of $IDGEN_MATRIX, by
+# default /var/cache/idgen-matrix. The folder is kept, and takes 2 GB. The command runs there as root, with a copy of
+# the sources. Reports of the laboratory are copied back to bench/lab/report. The exit status is the status of the
+# command, or 77 if the version is not available.
 #
-# Debian has no packages of PostgreSQL 16. IDGEN_POSTGRES names a source of PostgreSQL, a folder or an archive of one.
-# The server of its major version is built from it, once, in the Debian system.
+# Debian has no packages of PostgreSQL 16. IDGEN_POSTGRES names a source of PostgreSQL, either a folder or an archive of
+# a folder. A server of its major version is built from it once, in the Debian system.
 
 . "$(dirname "$0")/debian.sh"
 

@@ -4,7 +4,7 @@
 #
 #   dev/stress.sh [--seconds N] [--seed N]     default 60 seconds
 #
-# Sessions generate identifiers ahead of the clock, while another session changes their sequence in all ways that a
+# Sessions generate identifiers ahead of the clock while another session changes their sequence in all ways that a
 # superuser can. No value may occur twice or be less than an earlier one. stress/snowflake.py describes the faults.
 # --seed repeats the random choices, but not their interleaving.
 
@@ -17,7 +17,7 @@ build_idgen tests
 idgen_say "$seconds s, --seed=$seed"
 # Recovery compares each page with its content before the crash.
 idgen_start idgen.node_id=7 checkpoint_timeout=1h 'wal_consistency_checking=generic,sequence'
-# By default, pg_ctl waits a minute, but a checkpoint of a busy machine may take longer.
+# By default, pg_ctl waits for a minute, but a checkpoint on a busy machine may take longer.
 as_server_user env PGCTLTIMEOUT=600 timeout $((seconds + 900)) \
     python3 "$IDGEN_BUILD/dev/stress/snowflake.py" "$IDGEN_WORK" "$seconds" "$seed" 2>&1
 result $? "values occurred once, in order, and no other error was raised"

@@ -6,18 +6,17 @@
 #   dev/test-assertions.sh 18                   all tests, on PostgreSQL 18
 #   dev/test-assertions.sh 18 t/NAME.pl ...     only these TAP tests
 #
-# Builds PostgreSQL from its source in its own Debian system (see debian.sh), with --enable-cassert (which implies
-# CLOBBER_FREED_MEMORY) and RANDOMIZE_ALLOCATED_MEMORY, and runs scripts/test.sh on it. The TAP tests run with
-# wal_consistency_checking = all. After that, sql/catalogs.sql and isolation tests run with debug_discard_caches = 1, so
-# each lookup discards everything that is cached. Requires root.
+# The script builds PostgreSQL from its source in a separate Debian system (see debian.sh), with --enable-cassert (which
+# implies CLOBBER_FREED_MEMORY) and RANDOMIZE_ALLOCATED_MEMORY, and runs scripts/test.sh on it. The TAP tests run with
+# wal_consistency_checking = all. Afterwards, sql/catalogs.sql and isolation tests run with debug_discard_caches = 1, so
+# that each lookup discards everything that is cached. The script requires root.
 
 . "$(dirname "$0")/debian.sh"
 
 idgen_options '' "$@"
 major=15
 [[ ! ${arguments[0]:-} =~ ^1[0-9]$ ]] || { major=${arguments[0]}; arguments=("${arguments[@]:1}"); }
-# With debug_discard_caches = 1, CREATE EXTENSION would take many minutes, and so would tests that make thousands of
-# calls.
+# With debug_discard_caches = 1, CREATE EXTENSION would take many minutes, as would tests that make thousands of calls.
 test_without_caches='. scripts/results.sh
 REGRESS="catalogs"
 ISOLATION="create_once_reindex check_recent_id"

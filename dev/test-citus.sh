@@ -4,9 +4,9 @@
 #
 #   IDGEN_CITUS=ARCHIVE dev/test-citus.sh
 #
-# Builds Citus from the archive, a tar file of its sources, for PostgreSQL 18 in a Debian system in $IDGEN_MATRIX/citus
-# (see run-on.sh), and runs the tests that are otherwise skipped. It is built again if the archive or the server has
-# changed. Takes two minutes, and ten minutes the first time.
+# The script builds Citus from the archive, a tar file of its sources, for PostgreSQL 18 in a Debian system in
+# $IDGEN_MATRIX/citus (see run-on.sh). It then runs the tests that are otherwise skipped. Citus is built again if the
+# archive or the server has changed. The script takes two minutes, or ten minutes the first time.
 
 . "$(dirname "$0")/debian.sh"
 

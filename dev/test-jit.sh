@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 #
-# test-jit.sh: run the regression and isolation tests with each query compiled, and idgen's functions inlined.
+# test-jit.sh: run the regression and isolation tests with JIT compilation of each query and with idgen's functions
+# inlined.
 #
-# Installs the version of LLVM that the server was built with. Debian's PostgreSQL 15 reports it in pg_config
-# --configure.
+# The script installs the version of LLVM with which the server was built. Debian's PostgreSQL 15 reports this version
+# in pg_config --configure.
 
 . "$(dirname "$0")/../scripts/results.sh"
 

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
 #
-# test-package.sh: build idgen in each form in which it is distributed, install it and test it.
+# test-package.sh: build, install and test idgen in each form in which it is distributed.
 #
 #   dev/test-package.sh [MAJOR [FORM ...]]     default: 17, and all forms
 #
 #   archive        the archive for PGXN, by make and PGXN's client
 #   debian         the Debian packages, by autopkgtest
 #   rpm            the RPM packages, by Debian's rpm
-#   publish        what is attached to the release, with a program in place of gh
+#   publish        the files of the release, with a program in place of gh
 #   docker         the image of dev/packaging/docker
 #   cloudnativepg  the image of dev/packaging/cloudnativepg, with the Debian packages; PostgreSQL 18 and later
 #
-# Runs in the Debian folder of this version (see run-on.sh), which is also the base of the images. The files are made by
-# the commands of .github/workflows/release.yml, in a clone that contains the working tree, except new files that have
-# not been added. They remain in FOLDER/MAJOR/package/source/release. Takes about ten minutes.
+# The script runs in the Debian folder of this version (see run-on.sh), which is also the base of the images. The
+# commands of .github/workflows/release.yml create the files, in a clone that contains the working tree except new files
+# that have not been added. The files remain in FOLDER/MAJOR/package/source/release. The script takes about ten minutes.
 
 . "$(dirname "$0")/debian.sh"
 
@@ -24,7 +24,7 @@ forms=("${arguments[@]:1}")
 version=$(sed -n 's/^    "version": "\(.*\)",$/\1/p' "$IDGEN_SOURCE/META.json")
 images=$IDGEN_MATRIX/images-$major
 
-# Print the commands of a job of release.yml, of which only install-server.sh is not run here: the server is there.
+# Print the commands of a job in release.yml. Omit install-server.sh, because the server is already installed.
 job_commands() {
     python3 - "$1" "$major" "$IDGEN_SOURCE/.github/workflows/release.yml" <<'END'
 import sys, yaml
@@ -43,7 +43,7 @@ run_job() {
         (cd "$IDGEN_WORK/clone" && GITHUB_REF_NAME=v$version PATH=$IDGEN_WORK/bin:$PATH bash -exc "$commands")
 }
 
-# Execute steps in the Debian system, each of which must succeed. $1 is the number of the version.
+# Execute steps in the Debian system. Each of them must succeed. $1 is the number of the version.
 in_debian() {
     debian_run bash -exc "export PG_SUPPORTED_VERSIONS=\$1 PG_CONFIG=/usr/lib/postgresql/\$1/bin/pg_config
         both() { make -C /package/idgen \"\$@\" && make -C /package/idgen/contrib/advisor \"\$@\"; }
@@ -56,7 +56,7 @@ in_debian() {
         ! find /usr/lib/postgresql/\$1/lib /usr/share/postgresql/\$1/extension -name 'idgen*' | grep ." bash "$major"
 }
 
-# shellcheck disable=SC2016  # for the inner shell
+# shellcheck disable=SC2016  # the inner shell expands them
 test_archive() {
     in_debian 'install pgxnclient
         both all install
@@ -67,7 +67,7 @@ test_archive() {
         pgxn uninstall --yes --nosudo --pg_config "$PG_CONFIG" $release/idgen-*.zip'
 }
 
-# debian/control names the release's own PostgreSQL version, which may be different.
+# debian/control names the PostgreSQL version of the release, which may be a different one.
 test_debian() {
     local commands
     commands=$(job_commands debian) && in_debian "install autopkgtest
@@ -92,7 +92,7 @@ test_rpm() {
         rpm --dbpath "$PWD/rpm" --erase "idgen_$1-advisor" "idgen_$1"'
 }
 
-# The program "gh" checks the files as a user would, and prints their names and the notes.
+# The program "gh" checks the files as a user would, and prints their names and the release notes.
 test_publish() {
     local published
     mkdir -p "$IDGEN_WORK/bin"
@@ -129,7 +129,7 @@ build_image() {
             --tag "localhost/$1" --file "$IDGEN_SOURCE/dev/packaging/$1/Dockerfile" "$2"
 }
 
-# The server in the image creates both extensions.
+# The server in the image must create both extensions.
 test_docker() {
     build_image docker "$DEBIAN_ROOT/idgen" &&
         on_images run --isolation chroot --user postgres --env PATH=/usr/bin:/bin \
@@ -138,7 +138,7 @@ test_docker() {
             -c "SELECT 1 / idgen.is_recent_short_comb(idgen.short_comb())::int AS works"
 }
 
-# A server with the paths of CloudNativePG uses the files of the image.
+# A server with the paths of CloudNativePG must be able to use the files of the image.
 # shellcheck disable=SC2016
 test_cloudnativepg() {
     [ "$major" -ge 18 ] || return 0

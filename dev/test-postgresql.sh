@@ -4,15 +4,15 @@
 #
 #   dev/test-postgresql.sh 18
 #
-# Uses the server that run-on.sh builds from IDGEN_POSTGRES if that names a source of this version, or the server with
-# assertions that test-assertions.sh builds. Takes five minutes. Requires root.
+# If IDGEN_POSTGRES names a source of this version, the script uses the server that run-on.sh builds from it. Otherwise,
+# it uses the server with assertions that test-assertions.sh builds. The tests take five minutes and require root.
 
 . "$(dirname "$0")/debian.sh"
 
 idgen_no_options "$@"
 [[ $# -eq 1 && $1 =~ ^[1-9][0-9]$ ]] || idgen_die "a major version is required, see --help"
 
-# The tests must be able to write to the current folder, and find the library regress.so in it.
+# The tests must be able to write to the current folder and to find the library regress.so in it.
 test_server='. scripts/results.sh
 tests=${PG_CONFIG%/bin/*}/source/src/test
 idgen_build && idgen_start shared_preload_libraries=idgen max_prepared_transactions=10 fsync=off || exit

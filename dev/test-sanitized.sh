@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
 #
-# test-sanitized.sh: run tests with idgen built with UndefinedBehaviorSanitizer.
+# test-sanitized.sh: run tests on a build of idgen with UndefinedBehaviorSanitizer.
 #
-#   dev/test-sanitized.sh [t/NAME.pl ...]   these TAP tests; by default pg_regress, isolation
-#                                           and some TAP tests
+#   dev/test-sanitized.sh [t/NAME.pl ...]   run these TAP tests; by default the regression and isolation tests, and
+#                                           some TAP tests
 #
-# (fuzz.sh uses AddressSanitizer, with which Debian's PostgreSQL does not start.)
+# Debian's PostgreSQL does not start with AddressSanitizer, so only fuzz.sh uses that sanitizer.
 #
-# Each report is a failure. Takes three minutes.
+# Each report of the sanitizer is a failure. The tests take three minutes.
 
 . "$(dirname "$0")/../scripts/results.sh"
 
 sanitizer=('-fsanitize=undefined,float-cast-overflow,float-divide-by-zero' -fsanitize-recover=undefined -fno-wrapv)
 
-# Load a library with an error that must be reported.
+# Check that loading a library that contains an error causes a report.
 sanitizer_works() {
     local probe=$IDGEN_WORK/probe
     cat >"$probe.c" <<'END'

@@ -4,11 +4,11 @@
 #
 #   dev/test-upgrade.sh OLD NEW        for example 15 17
 #
-# Runs in the Debian folder of the newer version (see run-on.sh), unless the machine has both versions.
+# The script runs in the Debian folder of the newer version (see run-on.sh), unless the machine has both versions.
 
 . "$(dirname "$0")/debian.sh"
 
-# Install this older PostgreSQL in the Debian system, too.
+# Also install this older PostgreSQL version in the Debian system.
 add_major() {
     local release
     [ ! -e "$DEBIAN_ROOT/usr/lib/postgresql/$1/lib/pgxs" ] || return 0

@@ -2,9 +2,9 @@
 #
 # demo.sh: demonstrate idgen on a private cluster.
 #
-# Installs missing packages (with apt, and with sudo unless run as root), builds idgen, and starts a cluster in its own
-# folder, which is removed at the end unless IDGEN_KEEP=1. The exit status is 0 only if all requests got the expected
-# answer. PG_CONFIG=/path/to/pg_config selects the server.
+# The script installs missing packages (with apt, using sudo unless run as root), builds idgen, and starts a cluster in
+# its own folder, which is removed at the end unless IDGEN_KEEP=1. The exit status is 0 only if all requests receive the
+# expected answers. PG_CONFIG=/path/to/pg_config selects the server.
 
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"

@@ -61,7 +61,7 @@ idgen_at_exit() {
 
 idgen_exit() {
     local status=$? step
-    set +e      # a failing step must not prevent the other steps
+    set +e      # run all steps even if one fails
     trap - EXIT
     trap '' INT TERM HUP
     for step in "${idgen_exit_steps[@]}"; do "$step"; done
@@ -90,8 +90,8 @@ idgen_find_pg_config() {
 # Print the major version of PG_CONFIG.
 idgen_major() { "$PG_CONFIG" --version | sed -E 's/^[^0-9]*([0-9]+).*/\1/'; }
 
-# Run a command of apt. While another apt holds a lock, wait for up to ten minutes. (DPkg::Lock::Timeout does not apply
-# to the lock of the package lists.)
+# Run an apt command. While another apt holds a lock, wait for up to ten minutes. (DPkg::Lock::Timeout does not apply to
+# the lock on the package lists.)
 idgen_run_apt() {
     local said waiting='' end=$((SECONDS + 600))
     while ! said=$("$@" 2>&1 >/dev/null); do
@@ -119,7 +119,7 @@ idgen_apt_install() {
     idgen_run_apt "${apt[@]}" install -y --no-install-recommends "$@" || idgen_die "apt-get could not install: $*"
 }
 
-# Install the packages of missing commands. Each argument is COMMAND or "COMMAND:PACKAGE ...".
+# Install the packages of missing commands. Each argument has the form COMMAND or "COMMAND:PACKAGE ...".
 idgen_require() {
     local pair missing=()
     for pair; do
@@ -129,7 +129,7 @@ idgen_require() {
     [ ${#missing[@]} -eq 0 ] || idgen_apt_install "${missing[@]}"
 }
 
-# Install packages that are missing for building idgen, and for "tests" or "bench". Set PG_CONFIG.
+# Install the packages that building idgen requires, and those that "tests" or "bench" requires. Set PG_CONFIG.
 idgen_install_packages() {
     local major extension package missing=(make prove:perl)
     command -v clang >/dev/null || missing+=('gcc:gcc libc6-dev')
@@ -142,7 +142,7 @@ idgen_install_packages() {
 
     if [ -z "$(idgen_find_pg_config)" ]; then
         [ -z "${PG_CONFIG:-}" ] || idgen_die "PG_CONFIG=$PG_CONFIG does not exist"
-        # for the newest installed server, or else for the server of the distribution
+        # Install the development files for the newest installed server, or for the distribution's server.
         compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || idgen_apt_install postgresql
         major=$(printf '%s\n' /usr/lib/postgresql/*/bin/postgres | cut -d/ -f5 | sort -n | tail -n 1)
         missing+=("postgresql-server-dev-$major")
@@ -163,8 +163,8 @@ idgen_install_packages() {
     [ ${#missing[@]} -eq 0 ] || idgen_apt_install "${missing[@]}"
 }
 
-# Run a command as the user of the server: the caller, or "postgres" if the caller is root, because the server cannot
-# run as root.
+# Run a command as the server's user. This user is the caller or, if the caller is root, "postgres", because the server
+# cannot run as root.
 as_server_user() {
     if [ "$(id -u)" -eq 0 ]; then
         (cd "$IDGEN_WORK" && HOME=$IDGEN_WORK exec runuser -u postgres -- "$@")
@@ -184,12 +184,12 @@ idgen_make_work_folder() {
     [ "$(id -u)" -ne 0 ] || chown postgres "$IDGEN_WORK"
 }
 
-# Print the compiler's options for warnings, which exclude warnings in the server's headers.
+# Print the compiler options for warnings. They exclude warnings in the server's headers.
 idgen_warnings() { echo "-Wall -Wextra -Wshadow -Werror -isystem $("$PG_CONFIG" --includedir-server)"; }
 
-# Build idgen and idgen_advisor from a copy of the sources, with the given arguments of make, and install them into a
-# copy of the server. Set the commands idgen_make and idgen_prove, which runs TAP tests. A script that one of them runs
-# uses the same copy. If $IDGEN_LLVM names the folder of LLVM's programs, JIT can inline idgen's functions.
+# Build idgen and idgen_advisor from a copy of the sources, with the given make arguments, and install them into a copy
+# of the server. Set the commands idgen_make and idgen_prove, which runs TAP tests. A script that one of these commands
+# runs uses the same copy. If $IDGEN_LLVM names the folder of LLVM's programs, JIT can inline idgen's functions.
 idgen_build() {
     local bindir sharedir pkglibdir root libraries name
     idgen_make_work_folder
@@ -230,7 +230,7 @@ idgen_build() {
     PATH=$root$bindir:$PATH
 
     libraries=$pkglibdir/pgxs/src/test
-    # shellcheck disable=SC2034  # it is for the caller
+    # shellcheck disable=SC2034  # the caller uses it
     idgen_prove=(env -C "$IDGEN_BUILD" -u PGHOST -u PGPORT -u PGUSER -u PGDATABASE
         PGCTLTIMEOUT="${PG_TEST_TIMEOUT_DEFAULT:-180}" PG_CONFIG="$PG_CONFIG" IDGEN_BUILT=1
         PG_REGRESS="$libraries/regress/pg_regress"
@@ -238,17 +238,17 @@ idgen_build() {
         PERL_TEST_HARNESS_DUMP_TAP="$IDGEN_WORK/tap" prove -I "$libraries/perl" -I t/lib)
 }
 
-# Print the lines of a configuration file for SETTING=VALUE ...
+# Print the lines of a configuration file. Arguments: SETTING=VALUE ...
 idgen_settings() { printf "%s'\n" "${@/=/ = \'}"; }
 
-# Start the cluster with the settings SETTING=VALUE ... Set PGHOST, PGPORT and similar variables.
+# Start the cluster. Set PGHOST, PGPORT and similar variables. Arguments: SETTING=VALUE ...
 idgen_start() {
     local data=$IDGEN_WORK/data
     as_server_user initdb -D "$data" -U postgres -A trust -E UTF8 --no-locale -N >/dev/null
     idgen_settings listen_addresses= unix_socket_directories="$IDGEN_WORK" "$@" |
         as_server_user tee -a "$data/postgresql.conf" >/dev/null
 
-    # The server listens only on a socket in a private folder, so its port cannot conflict with another server's port.
+    # The server listens only on a socket in a private folder, so its port cannot conflict with that of another server.
     export PGHOST=$IDGEN_WORK PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
     unset PGPASSWORD PGSERVICE PGOPTIONS PGHOSTADDR
     idgen_pg_ctl start ||

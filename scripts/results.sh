@@ -6,21 +6,21 @@ set -uo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# shellcheck disable=SC2034  # for idgen_help
+# shellcheck disable=SC2034  # idgen_help uses it
 idgen_help_end='Ends with a line "N passed, N failed, N skipped"; the exit status is 0 if nothing failed, or
 77 if what it requires is not available.'
 
 passed=0 failed=0 skipped=0 skips='' failures=() unavailable=()
 output=     # the file with all output of the tests
 
-# Install missing packages, and build idgen: TESTS-OR-NOTHING [MAKE-ARGUMENT ...]
+# Install missing packages, and build idgen. Arguments: TESTS-OR-NOTHING [MAKE-ARGUMENT ...].
 build_idgen() {
     idgen_install_packages "$1"
     idgen_say "Building for $("$PG_CONFIG" --version)"
     idgen_build "${@:2}" || idgen_die "idgen could not be built"
 }
 
-# Count a check as passed (STATUS 0) or failed, and print it: STATUS TITLE ...
+# Count a check as passed (status 0) or failed, and print it. Arguments: STATUS TITLE ...
 result() {
     local word=FAILED
     if [ "$1" -eq 0 ]; then passed=$((passed + 1)) word=ok; else failed=$((failed + 1)); fi
@@ -28,7 +28,7 @@ result() {
     return "$1"
 }
 
-# Print the command that runs what a test has skipped: FILE REASON
+# Print the command that runs the tests that a file has skipped. Arguments: FILE REASON.
 command_for() {
     case $1:$2 in
         contrib/clients/*) echo contrib/clients/test-clients.sh ;;
@@ -39,7 +39,7 @@ command_for() {
     esac
 }
 
-# Count the tests that TAP files have skipped, and remember why: FOLDER
+# Count the tests that TAP files have skipped, and remember the reasons. Arguments: FOLDER.
 count_skips() {
     local file reason
     while IFS=: read -r file reason; do
@@ -50,9 +50,9 @@ count_skips() {
 }
 
 # Run tests as the cluster's owner, and count their results. Print a line for each file, the differences of pg_regress,
-# and the ends of the logs of failed TAP tests: TITLE LOG COMMAND ... (Before version 16, pg_regress prints "test NAME
-# ... ok".) Prove writes what TAP tests print into the folder tap. A file that ends before its last test is counted as
-# another failure.
+# and the ends of the logs of failed TAP tests. (Before version 16, pg_regress prints "test NAME ... ok".) Prove writes
+# the output of TAP tests into the folder tap. A file that ends before its last test counts as another failure.
+# Arguments: TITLE LOG COMMAND ...
 run() {
     local log=$IDGEN_WORK/$2.log tap=$IDGEN_WORK/tap status results bad file
     if [ -z "$output" ]; then
@@ -87,7 +87,7 @@ end_of_results() {
     [ "$failed" -eq 0 ]
 }
 
-# Run a script that ends with such a summary, and add its results.
+# Run a script that ends with such a summary, and add its results to the counts.
 run_script() {
     local log status good bad more started=$SECONDS
     log=$(mktemp)

@@ -7,8 +7,8 @@
 #   scripts/test.sh t/NAME.pl ...                only these TAP tests
 #   scripts/test.sh --regress [t/NAME.pl ...]    the regression and isolation tests, and these TAP tests
 #
-# Installs missing packages, and builds with warnings as errors and with assertions, which the server need not have.
-# PG_CONFIG=/path/to/pg_config selects the server.
+# The script installs missing packages, and builds with warnings as errors and with assertions, which the server need
+# not have. PG_CONFIG=/path/to/pg_config selects the server.
 
 . "$(dirname "$0")/results.sh"
 
@@ -16,7 +16,7 @@ idgen_options 'regress?' "$@"
 cd "$IDGEN_SOURCE" || exit
 if [ -z "${regress:-}" ] && [ ${#arguments[@]} -eq 0 ]; then arguments=(. bench/lab contrib/*/); fi
 
-# the folders with regression tests, and the TAP tests
+# The folders with regression tests, and the TAP tests
 folders=() tests=()
 for argument in "${arguments[@]}"; do
     [ -e "$argument" ] || idgen_die "$argument does not exist"
@@ -36,11 +36,11 @@ idgen_build COPT="$(idgen_warnings) -DUSE_ASSERT_CHECKING"
 result $? "idgen builds" || { end_of_results; exit; }
 
 if [ ${#folders[@]} -gt 0 ]; then
-    # vacuum and statistics run only when a test requests them
+    # VACUUM and ANALYZE run only when a test requests them.
     idgen_start autovacuum=off
     for folder in "${folders[@]}"; do
         [ -e "$folder/Makefile" ] || continue
-        # Run them separately, because make stops at the first one that fails.
+        # Run them separately, because make stops at the first test that fails.
         name=${folder##*/}
         run "Regression tests of $folder" "regress_$name" "${idgen_make[@]}" -C "$folder" installcheck ISOLATION=
         ! grep -q '^ISOLATION ' "$folder/Makefile" ||

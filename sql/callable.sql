@@ -1,4 +1,4 @@
--- Every function can be called with untyped parameters, which most drivers send. The call is not ambiguous, and does
+-- Every function can be called with untyped parameters, which most drivers send. Such a call is not ambiguous, and does
 -- not resolve to another function with the same name.
 \set SHOW_CONTEXT never
 CREATE PROCEDURE check_calls(name_pattern text) LANGUAGE plpgsql AS $$

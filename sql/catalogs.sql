@@ -4,7 +4,8 @@
 SET idgen.node_id = 7;
 SET idgen.launch_id = 42;
 
--- functions that follow the clock, and decimal_id(), also after DDL in the same transaction and after its rollback
+-- call the functions that follow the clock, and decimal_id(), even after DDL in the same transaction and after its
+-- rollback
 CREATE FUNCTION increase(calls int) RETURNS boolean LANGUAGE sql AS $$
     SELECT bool_and(a < b AND c < d AND e < f AND g < h AND i < j)
     FROM (SELECT idgen.snowflake() AS a, idgen.snowflake() AS b, idgen.js_id() AS c, idgen.js_id() AS d,
@@ -27,7 +28,7 @@ SELECT increase(1);
 CREATE SEQUENCE blocks;
 SELECT idgen.sequence_comb('blocks', 1, 256) < idgen.sequence_comb('blocks', 1, 256) AS ascending;
 
--- commands
+-- record, find and delete commands
 SELECT created FROM idgen.create_once_bigint('c0000000-0000-4000-8000-0000000000aa', 1, 'order', '[1]');
 SELECT * FROM idgen.create_once_bigint('c0000000-0000-4000-8000-0000000000aa', 2, 'order', '[1.0]');
 SELECT idgen.create_once_bigint('c0000000-0000-4000-8000-0000000000aa', 2, 'invoice');
@@ -39,7 +40,7 @@ SELECT idgen.forget_creation('c0000000-0000-4000-8000-0000000000aa'),
        idgen.forget_creation_of('c0000000-0000-4000-8000-0000000000ff'::uuid),
        idgen.purge_creations('0'), idgen.trim_creations(0);
 
--- the trigger
+-- check identifiers with the trigger
 CREATE TABLE made (id uuid PRIMARY KEY);
 INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f');
 CREATE TRIGGER made_id BEFORE INSERT OR UPDATE OF id ON made
@@ -50,7 +51,7 @@ INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f') ON CONFLICT DO 
 INSERT INTO made VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398e') ON CONFLICT DO NOTHING;
 UPDATE made SET id = id;
 
--- id domains
+-- create and use id domains
 SELECT idgen.create_id_domain('catalogs_id', 'catalogs');
 SELECT idgen.create_id_domain('other_id', 'catalogs');
 SELECT p.prefix, p.domain FROM idgen.parse_prefixed_id(idgen.prefixed_id_from_uuid('catalogs', idgen.uuid_v4())) p;

@@ -21,16 +21,16 @@ BEGIN;
 SELECT (idgen.create_once(command(99), entity(1), 'order')).*;
 ROLLBACK;
 
--- with a bigint
+-- record a bigint
 SELECT * FROM idgen.create_once_bigint(command(2), 42, 'order');
 SELECT * FROM idgen.create_once_bigint(command(2), 43, 'order');
 SELECT * FROM idgen.create_once_bigint(command(3), -9223372036854775808, 'order');
 SELECT * FROM idgen.create_once_bigint(command(3), 0::bigint, 'order');
 
--- with a text
+-- record a text
 SELECT length(entity_text), created FROM idgen.create_once_text(command(5), repeat('x', 255), 'order');
 SELECT length(entity_text), created FROM idgen.create_once_text(command(5), 'another', 'order');
--- with each kind of text that idgen generates; the portable edition does not generate ObjectIds
+-- record each kind of text that idgen generates; the portable edition does not generate ObjectIds
 DO $$
 DECLARE
     command uuid := 'c0000000-0000-7000-8000-0000000000ff';
@@ -65,7 +65,7 @@ DROP FUNCTION state_of;
 SELECT * FROM idgen.create_once_text(command(8), '', 'order');
 SELECT * FROM idgen.create_once_text(command(8), repeat('x', 1000000), 'order');
 
--- with a name and a request
+-- record a name and a request
 SELECT * FROM idgen.create_once(command(4), entity(4), 'open account', '{"owner": "Ada", "limit": 1.50}');
 SELECT * FROM idgen.create_once(command(4), entity(5), 'open account', '{"limit": 1.5, "owner": "Ada"}');
 
@@ -82,7 +82,7 @@ SELECT * FROM idgen.create_once_bigint(command(1), 42, 'order');
 SELECT * FROM idgen.create_once_text(command(2), '42', 'order');
 SELECT * FROM idgen.create_once(command(5), entity(5), 'order');
 
--- at each isolation level
+-- call the function at each isolation level
 BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT * FROM idgen.create_once_bigint(command(6), 1, 'order');
 SELECT * FROM idgen.create_once_bigint(command(6), 2, 'order');
@@ -137,7 +137,7 @@ SELECT request, hash_of(request)
 FROM (VALUES (jsonb 'null'), ('true'), ('false'), ('0'), ('""'), ('[]'), ('{}'), ('[[]]'), ('"a"'), ('["a"]'),
              ('{"a": [1, 2.50, -3e20, "x", null, true, {"b": {}}]}')) v (request);
 
--- the text that is hashed
+-- compare with the hash of the text that the function hashes
 SELECT hashed, hash_of(request) = left(encode(sha256(convert_to(hashed, 'UTF8')), 'hex'), 16) AS equal
 FROM (VALUES (jsonb ' [ 1.0,2.50 , -0.0 , 100, 0.001000, 10.0e1] ', '[1, 2.5, 0, 100, 0.001, 100]'),
              ('{"bb":1.10, "a": {"c": [], "d": {}}}', '{"a": {"c": [], "d": {}}, "bb": 1.1}'),
@@ -155,12 +155,12 @@ FROM (VALUES (jsonb '1'), ('"1"'), ('[1]'), ('[[1]]'), ('{"1": 1}'), ('{"1": "1"
              ('-1'), ('10'), ('0.1'), ('[1, 1]'), ('[[1], 1]'), ('[1, [1]]'), ('[]'), ('[[], []]'), ('[[[]]]'),
              ('[{}]'), ('[{}, {}]'), ('{"a": {}}'), ('{"a": []}'), ('{"a": null}'), ('{"a": false}'),
              ('["ab", "c"]'), ('["a", "bc"]'), ('["abc"]'), ('{"a": "b"}'), ('["a", "b"]')) v (request);
--- arrays that differ in the order of two elements
+-- arrays that differ in the order of two elements have different hashes
 SELECT count(*) AS requests, count(DISTINCT hash_of(request)) AS hashes
 FROM (SELECT jsonb_agg(CASE WHEN n = 0 THEN k WHEN n = k THEN 0 ELSE n END ORDER BY n) AS request
       FROM generate_series(0, 99) n, generate_series(0, 99) k GROUP BY k) s;
 
--- the longest numbers, and zeros that are not part of the hashed text
+-- hash the longest numbers, and numbers with zeros that are not part of the hashed text
 SELECT what, hash_of(to_jsonb(number)) = left(encode(sha256(hashed::bytea), 'hex'), 16) AS equal
 FROM (VALUES ('1000 digits', repeat('9', 1000)::numeric, repeat('9', 1000)),
              ('negative', -repeat('9', 1000)::numeric, '-' || repeat('9', 1000)),
@@ -179,7 +179,7 @@ SELECT idgen.forget_creation(command(4)) AS known,
        idgen.forget_creation(NULL) AS null;
 SELECT * FROM idgen.create_once(command(4), entity(6), 'order');
 
--- several commands for one entity
+-- forget several commands for one entity
 SELECT created FROM idgen.create_once(command(9), entity(6), 'order');
 SELECT idgen.forget_creation_of(entity(6)) AS two, idgen.forget_creation_of(entity(99)) AS none;
 

@@ -83,7 +83,7 @@ FROM (VALUES (1, NULL::uuid, 1, NULL, interval '0'), (2, 'c0000000-0000-4000-800
              (5, NULL, 5, NULL, '1 s')) v (n, id, number, text, age);
 SELECT forget_all();
 
--- a row without an entity, which the table's constraint would prevent
+-- call the function for a row without an entity, which the table's constraint would prevent
 ALTER TABLE idgen.creation_identifiers DROP CONSTRAINT creation_identifiers_one_entity;
 INSERT INTO idgen.creation_identifiers (command_id, command_name) VALUES ('c0000000-0000-4000-8000-00000000000a', '');
 SELECT * FROM failure('');

@@ -14,7 +14,7 @@ BEGIN
     END IF;
     RETURN o.entity_number;
 END $$;
--- the recorded commands, and the orders of each
+-- return the recorded commands and the orders of each
 CREATE VIEW recorded AS
 SELECT right(command_id::text, 1) AS command, entity_number,
        (SELECT count(*) FROM orders WHERE command = command_id AND id = entity_number) AS orders

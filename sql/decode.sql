@@ -3,7 +3,7 @@
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 
--- RFC 9562, appendices A and B; M. Lambert's time-ordered UUID of 2012-02-28
+-- read the examples in RFC 9562, appendices A and B, and M. Lambert's time-ordered UUID of 2012-02-28
 SELECT source, id, idgen.uuid_version(id) AS version, idgen.uuid_variant(id) AS variant,
        idgen.uuid_timestamp(id) AS timestamp
 FROM (VALUES ('A.1', uuid 'c232ab00-9414-11ec-b3c8-9f6bdeced846'),
@@ -18,7 +18,7 @@ FROM (VALUES ('A.1', uuid 'c232ab00-9414-11ec-b3c8-9f6bdeced846'),
              ('nil', '00000000-0000-0000-0000-000000000000'),
              ('max', 'ffffffff-ffff-ffff-ffff-ffffffffffff')) v (source, id);
 
--- the smallest and the greatest value of each timestamp field
+-- read the smallest and the greatest value of each timestamp field
 SELECT id, idgen.uuid_timestamp(id) AS timestamp
 FROM (VALUES (uuid '00000000-0000-1000-8000-000000000000'),
              ('00000009-0000-1000-8000-000000000000'),
@@ -35,14 +35,14 @@ FROM (VALUES (uuid '00000000-0000-1000-8000-000000000000'),
              ('00000000-0001-7000-8000-000000000000'),
              ('ffffffff-ffff-7000-8000-000000000000')) v (id);
 
--- COMB
+-- read COMBs
 SELECT id, idgen.comb_timestamp(id)
 FROM (VALUES (uuid '017f22e2-79b0-4cc3-98c4-dc0c0c07398f'),
              ('00000000-0000-4000-8000-000000000000'),
              ('ffffffff-ffff-4fff-bfff-ffffffffffff'),
              ('017f22e2-79b0-4cc3-d8c4-dc0c0c07398f')) v (id);
 
--- NULL if the period is before the range of timestamptz
+-- the result is NULL if the period is before the range of timestamptz
 SELECT idgen.short_comb_timestamp('ffffffff-ffff-4000-8000-000000000000', prefix_bytes => 6, clock => '2022-03-18')
     AS minute_before_epoch,
        idgen.short_comb_timestamp('7fffffff-ffff-4000-8000-000000000000', prefix_bytes => 6, clock => '2022-03-18')

@@ -72,7 +72,7 @@ SELECT call, clock, f.* FROM (VALUES
     ('294276-12-31 23:59:59.999999+00')) c (clock),
     (VALUES ('uuid_v7'), ('comb'), ('ulid')) g (call),
     failure(format('SELECT idgen.%s(%L)', call, clock)) f;
--- the range of the ticks of versions 1 and 6, and of the seconds of ObjectIds
+-- a clock out of range for the ticks of versions 1 and 6, and for the seconds of ObjectIds
 SELECT call, clock, f.* FROM (VALUES ('uuid_v1'), ('uuid_v6'), ('lambert_comb')) g (call),
     (VALUES ('infinity'), ('1582-10-14 23:59:59.999999+00'), ('5236-03-31 21:21:00.684698+00'),
     ('294276-12-31 23:59:59.999999+00')) c (clock),
@@ -249,7 +249,7 @@ SELECT number, f.* FROM (VALUES ('1e1000'), ('-1e1000'), ('1e-1001'), ('-1.1e-10
 
 SELECT idgen.forget_creation('919108f7-52d1-4320-9bac-f847db4148a8');
 
--- constraints of the table
+-- violate the constraints of the table
 SELECT input, f.state, f.message FROM (VALUES
     ($$(command_id, command_name) VALUES (idgen.uuid_v4(), 'pay')$$),
     ($$(command_id, command_name, entity_id, entity_number) VALUES (idgen.uuid_v4(), 'pay', idgen.uuid_v4(), 1)$$),

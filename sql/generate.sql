@@ -13,7 +13,7 @@ FROM (SELECT idgen.uuid_v7() AS uuid_v7, idgen.comb() AS comb, idgen.short_comb(
               ('keyed_comb', keyed_comb)) v (generator, id)
 GROUP BY generator ORDER BY generator;
 
--- a short COMB without runs
+-- generate a short COMB without runs
 SELECT idgen.uuid_version(idgen.short_comb(run_length => 1));
 
 --
@@ -49,7 +49,7 @@ SELECT idgen.uuid_v7(clock => NULL) > idgen.uuid_v7_floor(now() - interval '1 ho
 -- Short COMB
 --
 
--- known prefixes: at the restart of the cycle, one millisecond earlier, and before the epoch
+-- check known prefixes at the restart of the cycle, one millisecond earlier, and before the epoch
 SELECT at, left(idgen.short_comb(clock => at)::text, 4) AS prefix
 FROM (VALUES (timestamptz '2022-03-18 03:44:00+00'),
              ('2022-03-18 03:43:59.999+00'),

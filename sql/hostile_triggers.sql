@@ -21,8 +21,7 @@ $$ BEGIN PERFORM attack(); RETURN coalesce(new, old); END $$;
 CREATE FUNCTION attack_policy() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN PERFORM attack(); RETURN true; END $$;
 CREATE FUNCTION attack_event() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM attack(); END $$;
 
--- The places from which the code is executed: before and after each row that a function writes, and in the search of
--- create_once()
+-- The code is executed before and after each row that a function writes, and during the search of create_once().
 CREATE TABLE places (place text PRIMARY KEY, ddl text, calls text[]);
 INSERT INTO places
 SELECT format('%s %s of %s', timing, event, relation),

@@ -79,7 +79,7 @@ FROM (SELECT *, lag(counter) OVER w AS last_counter, lag(second) OVER w AS last_
       WINDOW w AS (ORDER BY n)) ordered
 WHERE last_counter IS NOT NULL;
 
--- snowflakes of other issuers: Twitter (2022-06-28 16:07:40.105), Discord (2016-04-30 11:18:25.796)
+-- read snowflakes of other issuers: Twitter (2022-06-28 16:07:40.105) and Discord (2016-04-30 11:18:25.796)
 SELECT idgen.snowflake_timestamp(1541815603606036480, '2010-11-04 01:42:54.657+00') AS twitter,
        idgen.snowflake_node(1541815603606036480) AS node, idgen.snowflake_counter(1541815603606036480) AS counter;
 SELECT idgen.snowflake_timestamp(175928847299117063, '2015-01-01 00:00:00+00') AS discord,
@@ -94,7 +94,7 @@ SELECT idgen.snowflake_floor('2026-01-01', NULL);
 SELECT idgen.js_id_floor(NULL, NULL) IS NULL AS null;
 SELECT idgen.snowflake(NULL);
 
--- known answers, computed from the bit table of TraceId and the formula of DecimalId
+-- check known answers, which were computed from the bit table of TraceId and the formula of DecimalId
 SELECT idgen.trace_id_node(id), idgen.trace_id_counter(id), idgen.trace_id_timestamp(id, '2026-11-21 12:00:00+00')
 FROM (VALUES ((1795262400::bigint & 33554431) * 2^38::bigint::numeric + 4711 * 2^22::bigint::numeric + 42)) v (n),
      LATERAL (SELECT n::bigint) b (id);
@@ -107,7 +107,7 @@ FROM (VALUES (timestamptz '1970-01-01 00:00:00+00'), ('1970-01-01 00:16:40+00'),
              ('1969-12-31 00:16:39+00'),
              ('2026-11-21 12:00:00+00'), ('294276-12-30 00:00:00+00'), ('4713-01-01 00:00:00+00 BC')) v (clock);
 
--- bounds: the smallest identifier of a tick
+-- a bound is the smallest identifier of a tick
 SELECT at, idgen.snowflake_floor(at), idgen.js_id_floor(at)
 FROM (VALUES (timestamptz '2020-01-01 00:00:00+00'), ('2020-01-01 00:00:00.001999+00'),
     ('2026-11-21 12:00:00.123456+00'),
@@ -218,8 +218,8 @@ SET timezone = 'UTC';
 SELECT extract(epoch FROM idgen.js_id_timestamp(idgen.js_id())) >= :second + 2000 AS not_lowered;
 SELECT last_value >> 28 > :second + 2000 AS written_again FROM idgen.js_id_mark;
 
--- errors: a high-water mark too far ahead of the clock, an unlogged sequence, a sequence with too small a range, and no
--- sequence
+-- these cases raise an error: a high-water mark too far ahead of the clock, an unlogged sequence, a sequence with too
+-- small a range, and no sequence
 BEGIN;
 ALTER SEQUENCE idgen.js_id_mark CACHE 2;
 SAVEPOINT s;

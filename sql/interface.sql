@@ -1,4 +1,4 @@
--- The functions of the newest release, whose signatures do not change within 1.x, as (arguments) -> result: names
+-- List the functions of the newest release as (arguments) -> result: names. Their signatures do not change within 1.x.
 \pset format unaligned
 \pset tuples_only
 SET client_min_messages = warning;

@@ -1,5 +1,5 @@
--- keyed_comb(): its prefix, which has 24 bits for the period and 8 bits for the twelfth, and its runs.
--- docs/keyed-comb.md defines it. t/015_hmac_comb.pl compares the same code, with known keys, with another program.
+-- The prefix of keyed_comb(), which has 24 bits for the period and 8 bits for the twelfth, and its runs.
+-- docs/keyed-comb.md defines both. t/015_hmac_comb.pl compares the same code with another program, for known keys.
 -- Since the secret is random, some twelfths have the same 8 bits. The checks of their counts fail less than once in
 -- 10^9 runs.
 SET timezone = 'UTC';
@@ -8,7 +8,7 @@ CREATE FUNCTION prefix(id uuid) RETURNS text LANGUAGE sql IMMUTABLE RETURN left(
 CREATE FUNCTION of_period(id uuid) RETURNS text LANGUAGE sql IMMUTABLE RETURN left(id::text, 6);
 CREATE FUNCTION run(id uuid) RETURNS text LANGUAGE sql IMMUTABLE RETURN substr(id::text, 10, 4);
 
--- a day has 24 periods and 288 twelfths, whatever the order of the clocks
+-- a day has 24 periods and 288 twelfths, regardless of the order of the clocks
 CREATE TEMP TABLE day AS
     SELECT n, idgen.keyed_comb('a', clock => '2026-11-20 00:00:00+00'::timestamptz + n * interval '1 minute') AS id
     FROM generate_series(0, 1439) n ORDER BY n % 7, n;
@@ -17,7 +17,7 @@ SELECT count(DISTINCT (n / 60, of_period(id))) AS of_hours, count(DISTINCT of_pe
        AS twelfths
 FROM day;
 
--- twelfths of periods that are no multiple of 12 ms, before and after 1970: each twelfth begins at a whole millisecond
+-- each twelfth begins at a whole millisecond, even if the period is not a multiple of 12 ms, before and after 1970
 CREATE TEMP TABLE borders AS
     SELECT ms, floor(12.0 * n / ms) AS twelfth, floor(1.0 * n / ms) AS number,
            idgen.keyed_comb('a', ms * interval '1 ms', timestamptz 'epoch' + n * interval '1 ms') AS id
@@ -31,7 +31,7 @@ FROM (VALUES (timestamptz '4714-11-24 01:00:00+00 BC'), ('1970-01-01 00:00:00+00
              ('294276-12-31 23:00:00+00')) c (at), generate_series(-1, 0) n
 GROUP BY 1 ORDER BY 1;
 
--- more areas than a session remembers, in turn and in both directions
+-- use more areas than a session remembers, in turn and in both directions
 CREATE TEMP TABLE turns AS
     SELECT n % 1100 AS area, idgen.keyed_comb('area ' || n % 1100, '365250 days') AS id FROM generate_series(1, 3300) n;
 INSERT INTO turns

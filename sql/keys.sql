@@ -37,14 +37,14 @@ $$ BEGIN IF current_setting('idgen.key_file') <> wanted THEN PERFORM pg_sleep(0.
 \set ECHO all
 SELECT current_setting('idgen.key_file') = :'wanted' AS is_set;
 
--- masks: the vectors of docs/masks.md
+-- compare masks with the vectors of docs/masks.md
 SELECT idgen.mask_uuid_v7(id, key_name) = masked AND idgen.unmask_uuid_v7(masked, key_name) = id AS agrees, key_name
 FROM (VALUES ('default', uuid '018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f', uuid '6c7bb2ba-7e57-485f-a76a-28211ab078a2'),
     ('default', '00000000-0000-7000-8000-000000000000', 'f129ce1f-9022-4c70-8d2e-1c6444cd0517'),
     ('default', 'ffffffff-ffff-7fff-bfff-ffffffffffff', 'de644849-56c6-445c-b8ee-22d7ac0d9e61'),
     ('other', '018f2d9f-9a2a-7def-8c3f-7b1a2c4d5e6f', 'dacf42f8-02fa-454f-9c8e-92735142cdfa')) v (key_name, id, masked);
 
--- permutations: the results agree with t/lib/mask.py
+-- compare permutations with the results of t/lib/mask.py
 SELECT id, area, max_value, idgen.permute(id, area, max_value) = permuted AS agrees,
        idgen.unpermute(permuted, area, max_value) = id AS back
 FROM (VALUES (1, 'orders', 9007199254740991, 4574719213015915),
@@ -53,7 +53,7 @@ FROM (VALUES (1, 'orders', 9007199254740991, 4574719213015915),
     (1, 'orders', 9223372036854775807, 7308204716604763897)) v (id, area, max_value, permuted);
 SELECT idgen.permute(1, 'orders') = idgen.permute(1, 'orders', 9007199254740991, 'default') AS has_default_key;
 
--- invalid arguments, NULL for the value to read, and keys that this database cannot find or that cannot be used
+-- use invalid arguments, NULL for the value to read, and keys that this database cannot find or that cannot be used
 CREATE FUNCTION outcome(call text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     result text;
@@ -83,7 +83,7 @@ SELECT call, outcome(call) FROM (VALUES
     ($$permute(1, '', 2, 'no_digits')$$)) v (call);
 \pset format aligned
 
--- hmac_comb_at() and its check: some lines of contrib/clients/hmac_comb_vectors.csv
+-- compare hmac_comb_at() and its check with some lines of contrib/clients/hmac_comb_vectors.csv
 CREATE TEMP TABLE vectors AS
 SELECT area, period_ms * interval '1 ms' AS period, timestamptz 'epoch' + unix_ms * interval '1 ms' AS instant, prefix
 FROM (VALUES ('', 3600000, 0, 'f822ff2a'), ('orders', 3600000, 0, '6b27a819'), ('orders', 1, 1, '9245cb3a'),
@@ -112,7 +112,7 @@ FROM (VALUES ('shared'), ('other'), ('other shared'), (E'\tother  \n\r shared ')
 SELECT tolerance, outcome(format($$is_recent_hmac_comb('00000000-0000-4000-8000-000000000000', 'orders',
     tolerance => %L, clock => '2026-01-01')$$, tolerance)) FROM (VALUES ('32 hours'), ('32 hours 1 us')) v (tolerance);
 
--- the trigger
+-- check keys with the trigger
 CREATE TABLE orders (id uuid PRIMARY KEY DEFAULT idgen.hmac_comb('orders'), note text);
 CREATE TRIGGER check_id BEFORE INSERT OR UPDATE OF id ON orders
     FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'area=orders', 'key_name=shared other');
@@ -188,7 +188,7 @@ FROM (VALUES ('short_comb', idgen.short_comb(clock => now() + '1 day')), ('comb'
 DROP FUNCTION refusal;
 DROP TABLE orders;
 
--- Files that are rejected. A new session reads the file again.
+-- These files are rejected. A new session reads the file again.
 \c -
 \set VERBOSITY default
 COPY (SELECT 1) TO PROGRAM 'cat >/dev/null; chmod 644 idgen_keys_of_tests';

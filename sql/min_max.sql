@@ -22,7 +22,7 @@ SELECT idgen.uuid_timestamp(idgen.min(uuid_v7)) AS min, idgen.uuid_timestamp(idg
 SELECT idgen.min(comb) = (SELECT comb FROM moments ORDER BY comb LIMIT 1) AS min,
        idgen.max(comb) = (SELECT comb FROM moments ORDER BY comb DESC LIMIT 1) AS max FROM moments;
 
--- without an index: in groups, with NULL, without rows, in parallel
+-- call the aggregates without an index: in groups, with NULL, without rows, and in parallel
 SELECT n % 3 AS remainder,
        idgen.min(id) = (array_agg(id ORDER BY id))[1] AS min, idgen.max(id) = (array_agg(id ORDER BY id DESC))[1] AS max
 FROM (SELECT n, md5(n::text)::uuid AS id FROM generate_series(1, 1000) n) s GROUP BY 1 ORDER BY 1;

@@ -10,7 +10,7 @@ SET datestyle = 'ISO, YMD';
 SELECT idgen.uuid_v7('10000-01-01 00:00:00+00') > idgen.uuid_v7() AS future_is_greater,
        idgen.uuid_timestamp(idgen.uuid_v7()) < '2200-01-01' AS and_forgotten;
 
--- texts
+-- text identifiers increase, too
 SELECT scheme, count(DISTINCT id) AS ids, count(*) FILTER (WHERE id <= previous) AS not_increasing
 FROM (SELECT scheme, id, lag(id) OVER (PARTITION BY scheme ORDER BY n) AS previous FROM (
     SELECT 'TypeID' AS scheme, n, idgen.typeid('t') COLLATE "C" AS id FROM generate_series(1, 10000) n
@@ -21,7 +21,7 @@ GROUP BY scheme ORDER BY scheme;
 -- Runs
 --
 
--- all bits except the version and the variant
+-- return all bits except the version and the variant
 CREATE FUNCTION free_bits(id uuid) RETURNS text LANGUAGE sql IMMUTABLE AS $$
     SELECT left(bits, 48) || substr(bits, 53, 12) || substr(bits, 67)
     FROM (SELECT ('x' || replace(id::text, '-', ''))::bit(128)::text AS bits) s
@@ -50,7 +50,7 @@ FROM (SELECT idgen.short_comb(run_length => 101, clock => '2022-03-18 03:44:00+0
              idgen.short_comb(run_length => 102, clock => '2022-03-18 03:44:00+00') AS b
       FROM generate_series(1, 101) n) s;
 
--- if there are more different arguments than a backend can keep runs for, identifiers are still valid
+-- if a session uses more different arguments than it can keep runs for, identifiers are still valid
 SELECT count(DISTINCT id) AS ids, bool_and(idgen.is_recent_short_comb(id, clock => '2022-03-18 03:44:00+00')) AS valid
 FROM (SELECT idgen.short_comb(run_length => 200 + n % 20, clock => '2022-03-18 03:44:00+00') AS id
       FROM generate_series(1, 1000) n) s;

@@ -34,7 +34,7 @@ SELECT n, left(replace(id::text, '-', ''), 4) AS prefix, idgen.uuid_version(id) 
 FROM (SELECT n, idgen.sequence_comb('blocks', 4, 65536) AS id FROM generate_series(1, 12) n OFFSET 0) s
 WHERE n IN (1, 4, 5, 8, 9, 12);
 
--- compared with the formula: the prefix consists of whole bytes, and if block_count is not a power of 256, blocks are
+-- compare with the formula: the prefix consists of whole bytes, and if block_count is not a power of 256, blocks are
 -- smaller, so that the cycle has the same length
 CREATE FUNCTION right_prefix(value bigint, block_size int, block_count int) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
@@ -55,7 +55,7 @@ FROM unnest('{1,2,255,256,257,1000,65535,65536,65537,1000000,16777216,16777217,2
      unnest('{1,2,256,257,65536,65537,123456789,9223372036854775807}'::bigint[]) value;
 DROP FUNCTION right_prefix;
 
--- a sequence with values below 1
+-- use a sequence with values below 1
 CREATE SEQUENCE down INCREMENT -1 MINVALUE -10 MAXVALUE 1;
 SELECT left(idgen.sequence_comb('down', 1, 256)::text, 2) AS prefix FROM generate_series(1, 4);
 
@@ -185,7 +185,7 @@ SELECT base, idgen.bigint_to_base(n, base)
 FROM unnest('{16,32,36,58,62}'::int[]) base, (VALUES (0::bigint), (57), (61), (9223372036854775807)) v (n)
     ORDER BY base, n;
 
--- upper and lower case, and confusable characters
+-- read upper and lower case, and confusable characters
 SELECT idgen.bigint_from_base('7F', 16) AS upper_16, idgen.bigint_from_base('7f', 16) AS lower_16,
        idgen.bigint_from_base('Zz', 36) AS both_36, idgen.bigint_from_base('iIlLoO', 32) AS confusable,
        idgen.bigint_from_base('111100', 32) AS as_these, idgen.bigint_from_base('aZ', 32) AS lower_a,

@@ -34,7 +34,7 @@ SELECT * FROM violation($$INSERT INTO orders VALUES ('000a08f7-52d1-4320-dbac-f8
 \x off
 INSERT INTO orders VALUES ('000a08f7-52d1-7320-9bac-f847db4148a8', 3);
 
--- all arguments, in any order
+-- pass all arguments, in any order
 CREATE TABLE parts (id uuid, other uuid);
 CREATE TRIGGER check_id BEFORE INSERT ON parts
     FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_id('id', 'short_comb', 'prefix_bytes=1', 'period=30 seconds',
@@ -51,7 +51,7 @@ FROM unnest('{-10 minutes,0,30 minutes,90 minutes}'::interval[]) age,
      violation(format($$INSERT INTO parts VALUES (NULL, idgen.comb(now() - interval %L))$$, age)) f;
 SELECT count(id), count(other) FROM parts;
 
--- partitions whose columns are in another order, and a domain over uuid
+-- use partitions whose columns are in another order, and a domain over uuid
 CREATE DOMAIN order_id AS uuid;
 CREATE TABLE split (id order_id, at date) PARTITION BY RANGE (at);
 CREATE TABLE split_old (dropped int, at date, id order_id);
@@ -102,7 +102,8 @@ RESET search_path;
 RESET ROLE;
 DISCARD TEMP;
 
--- the transaction has deleted the row (see trigger_rows.sql), also after changes and with savepoints
+-- an identifier whose row the transaction has deleted passes (see trigger_rows.sql), even after changes and with
+-- savepoints
 CREATE TABLE units (id uuid PRIMARY KEY, n int);
 INSERT INTO units VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 1);
 CREATE TRIGGER check_id BEFORE INSERT OR UPDATE OF id ON units
@@ -141,5 +142,5 @@ DROP TABLE orders, parts, split, hourly, guarded, units, copies;
 DROP DOMAIN order_id;
 DROP ROLE regress_idgen_client;
 
--- the function is not called as a trigger
+-- call the function without a trigger
 SELECT idgen.check_recent_id();

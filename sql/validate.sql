@@ -30,12 +30,12 @@ FROM (VALUES ('919108f7-52d1-4320-9bac-f847db4148a8'),
              (' 919108f7-52d1-4320-9bac-f847db4148a'),
              ('-'), (''), (NULL)) v (id);
 
--- each version
+-- check each version
 SELECT v, idgen.is_uuid(id) AS any_version, idgen.is_uuid(id, v) AS this_version, idgen.is_uuid(id, (v + 1) % 16)
     AS next_version
 FROM (SELECT v, '919108f7-52d1-' || to_hex(v) || '320-9bac-f847db4148a8' AS id FROM generate_series(0, 15) v) s;
 
--- long values, which are stored compressed
+-- check long values, which are stored compressed
 CREATE TEMP TABLE long_text (id text);
 INSERT INTO long_text VALUES (repeat('f', 1000000)), (repeat('919108f7-52d1-4320-9bac-f847db4148a8', 10000));
 SELECT idgen.is_uuid(id), length(id) FROM long_text;
@@ -66,7 +66,7 @@ SELECT idgen.is_recent_short_comb(idgen.short_comb()) AS now,
        idgen.is_recent_short_comb(idgen.short_comb(clock => now() - interval '1 hour')) AS hour_ago,
        idgen.is_recent_short_comb(idgen.short_comb(clock => now() - interval '1 hour'), '2 hours') AS within_two;
 
--- the widest allowed window excludes one prefix, whatever the clock is
+-- the widest allowed window excludes one prefix, regardless of the clock
 SELECT clock, count(*) AS passing
 FROM (VALUES (timestamptz '2022-03-18 03:44:00+00'), ('2022-03-18 03:44:59.999999+00')) c (clock),
      generate_series(0, 255) p

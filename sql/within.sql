@@ -3,7 +3,7 @@
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 
--- 20,000 rows, one every 50 seconds
+-- create 20,000 rows, one every 50 seconds
 CREATE TEMP TABLE moments AS
 SELECT idgen.uuid_v7_floor(at) AS uuid_v7, idgen.comb_floor(at) AS comb, idgen.ulid_floor(at) COLLATE "C" AS ulid
 FROM (SELECT timestamptz '2026-01-01 00:00:00+00' + n * interval '50 seconds' AS at
@@ -38,7 +38,7 @@ SELECT (SELECT count(*) FROM moments WHERE idgen.uuid_v7_within(uuid_v7, '2026-0
        (SELECT count(*) FROM moments WHERE idgen.comb_within(comb, '2026-01-05', '2026-01-05 00:10')) AS comb,
        (SELECT count(*) FROM moments WHERE idgen.ulid_within(ulid, '2026-01-05', '2026-01-05 00:10')) AS ulid;
 
--- with parameters, in generic and custom plans
+-- use parameters in generic and custom plans
 PREPARE some_uuids (timestamptz, timestamptz) AS SELECT * FROM moments WHERE idgen.uuid_v7_within(uuid_v7, $1, $2);
 PREPARE some_ulids (timestamptz, timestamptz) AS SELECT * FROM moments WHERE idgen.ulid_within(ulid, $1, $2);
 SET plan_cache_mode = force_generic_plan;
@@ -47,7 +47,7 @@ SELECT plan($$EXECUTE some_ulids ('2026-01-05', '2026-01-05 00:10')$$);
 SET plan_cache_mode = force_custom_plan;
 SELECT plan($$EXECUTE some_uuids ('2026-01-05', '2026-01-05 00:10')$$);
 RESET plan_cache_mode;
--- with the current time
+-- use the current time
 SELECT plan($$SELECT * FROM moments WHERE idgen.uuid_v7_within(uuid_v7, now() - interval '1 minute')$$);
 RESET enable_bitmapscan;
 

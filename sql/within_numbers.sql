@@ -3,7 +3,7 @@
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 
--- 20,000 rows, one per minute
+-- create 20,000 rows, one per minute
 CREATE TEMP TABLE moments AS
 SELECT idgen.snowflake_floor(at) AS snowflake, idgen.snowflake_floor(at, '2010-11-04 01:42:54.657+00') AS twitter,
        idgen.js_id_floor(at) AS js_id
@@ -76,10 +76,10 @@ FROM (VALUES (timestamptz '2026-02-01 00:00:00.001+00', timestamptz '2026-02-01 
              ('2026-02-01 00:00:02.002+00')) v (at)
 ORDER BY at;
 
--- NULL
+-- use NULL as start
 SELECT idgen.js_id_within(idgen.js_id_floor('2026-01-01'), NULL, '2025-01-01') AS start_and_after_stop;
 
--- bounds that are out of range, and an epoch of NULL or infinity
+-- use bounds that are out of range, and an epoch of NULL or infinity
 \set SHOW_CONTEXT never
 SELECT idgen.snowflake_within(1, '2026-01-01', '2027-01-01', NULL);
 SELECT idgen.snowflake_within(1, '-infinity', '2089-09-06 15:47:35.552+00') AND idgen.js_id_within(1,

@@ -14,7 +14,7 @@ my $clock = FakeClock->new('stepping');
 my $node = init_server('stepping');
 $clock->start($node);
 
-# Generators whose only argument is a clock. The table "made" has a column for each of them.
+# These generators have a clock as their only argument. The table "made" has a column for each of them.
 my @generators = map { $_->{name} } grep { $_->{kind} eq 'generator'
   && $_->{signature} =~ /^\w+\(timestamptz\)$/ } @Functions::functions;
 my $columns = join ', ', @generators;
@@ -57,7 +57,7 @@ make('standing still', 10000);
 $clock->run_ahead_by(0);
 make('back by years', 2000);
 
-# Check that the fake clock did step, and that comb() follows it in both directions.
+# Check that the fake clock has stepped in both directions, and that comb() has followed it.
 is(ask(q{SELECT string_agg(p.phase || ' ' || round(extract(epoch FROM p.first_clock - b.last_clock) / 3600),
 	', ' ORDER BY p.phase)
 		FROM phase p, phase b WHERE p.phase IN ('back an hour', 'ahead an hour') AND b.phase = 'before'}),
@@ -114,7 +114,7 @@ is(ask(q{SELECT idgen.uuid_timestamp(id) BETWEEN date_trunc('milliseconds', befo
 	't', 'a new backend starts at the clock');
 $backend->quit;
 
-# If time_t has 32 bits, libfaketime cannot reach the years below.
+# If time_t has 32 bits, libfaketime cannot set the years that are tested here.
 SKIP:
 {
 	skip 'time_t has 32 bits', 6 if $Config{ptrsize} < 8;
@@ -131,9 +131,9 @@ SKIP:
 	$session->quit;
 	$node->stop;
 
-	# The clock stands still in second 2^32 - 2, the last but one whose number fits into 32 bits. The test generates one
-	# more ObjectId than the counter has values, so the ObjectIds use two seconds, whatever value the counter starts
-	# with.
+	# The clock stands still in second 2^32 - 2, the second to last one whose number fits into 32 bits. The test
+	# generates one ObjectId more than the counter has values. The ObjectIds therefore span two seconds, regardless of
+	# the counter's initial value.
 	FakeClock::start_still($node, 2**32 - 2);
 	$session = session();
 	$session->ask(q{CREATE FUNCTION number(text) RETURNS bigint LANGUAGE sql

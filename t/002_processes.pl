@@ -21,8 +21,8 @@ my $in_workers = in_parallel("SET $force = on");
 my $parallel = "$in_workers; SET max_parallel_workers_per_gather = 3; SET parallel_leader_participation = on";
 
 # --- Functions that use a ticker ---------------------------------------------------
-# These functions are PARALLEL UNSAFE (see t/003), so the planner runs them only in the leader, like nextval(). A
-# function that is falsely declared PARALLEL SAFE calls them in a worker, where they raise an error.
+# These functions are PARALLEL UNSAFE (see t/003_properties.pl), so the planner runs them only in the leader, like
+# nextval(). Within a function that is falsely declared PARALLEL SAFE, they run in a worker and raise an error.
 my %needs_node = map { $_ => 1 } qw(snowflake js_id trace_id);
 for my $function (@Functions::tickers)
 {
@@ -38,7 +38,7 @@ my %generators = (
 	bulk => q{idgen.short_comb('1 day')},
 	run => q{idgen.short_comb('1 day', run_length => 1024)});
 
-# The transaction that each session runs
+# Each session runs this transaction.
 my $script = PostgreSQL::Test::Utils::tempdir() . '/sessions.sql';
 append_to_file($script, "INSERT INTO everything SELECT $generators{$_}, '$_' FROM generate_series(1, 50);\n")
   for sort keys %generators;

@@ -40,7 +40,6 @@ is(ask(q{SELECT string_agg(sequencename, ' ' ORDER BY sequencename) FROM pg_sequ
   or diag('Correct the rows of the kind "ticker" in the list.');
 
 # --- The rules of all functions -------------------------------------------------
-# These rules apply to new functions, too.
 my @of_idgen = grep { $_->{kind} ne 'advisor' && $_->{name} !~ /^internal_/ } @functions;
 my %listed = map { $_->{signature} => $_ } @of_idgen;
 push @{ $listed{ $_->[0] }{named} }, [ @$_[ 1 .. 3 ] ] for grep { $listed{ $_->[0] } } map { [ split /\|/, $_, -1 ] }
@@ -77,7 +76,7 @@ broken('one of a time that is not on a ticker has a clock',
 		  || ($function->{attributes} =~ /^vs/ xor !grep { $_->[0] eq 'clock' } @arguments) ? () : 'clock' });
 
 # These arguments occur in several functions, always in this order and with these types and defaults. An argument whose
-# value differs from table to table has no default. A clock is always the last argument.
+# value differs between tables has no default. A clock is always the last argument.
 my @shared = (
 	instant => 'timestamp with time zone ', id => '(?:uuid|bigint|text) ', masked => 'uuid ', permuted => 'bigint ',
 	command_id => 'uuid ', proposed_id => '(?:uuid|bigint|text) ', created_at => 'timestamp with time zone ',
@@ -93,7 +92,7 @@ my %place = map { $shared[ 2 * $_ ] => $_ } 0 .. @shared / 2 - 1;
 broken('shared arguments have the same types and defaults',
 	sub { my ($function, @arguments) = @_;
 		my %has = map { $_->[0] => 1 } @arguments;
-		# Masks have a key of their own. A command's name is optional only where it selects commands to delete.
+		# Masks have their own key. The command name is optional only in functions that delete commands.
 		@as{qw(period key_name command_name)} = (
 			$has{area} ? q{interval '01:00:00'} : q{interval '00:01:00'},
 			$has{period} ? q{text 'shared'} : q{text 'default'}, $has{batch_size} ? 'text NULL' : 'text ');

@@ -15,8 +15,8 @@ my $page = Page->new('security');
 my $noon = '2026-11-20 12:00:00+00';
 
 # --- The table of identifiers ---------------------------------------------------------
-# Generate the given number of identifiers and then 100 more in one transaction. Return the bits of these 100: 0, 1, or
-# ? for a bit that varies. (A random bit is equal in all 100 with a probability of 2^-99.)
+# Generate the given number of identifiers, and then 100 more in one transaction. Return the bits of these 100 as 0, 1,
+# or ? for a bit that varies. (A random bit has the same value in all 100 identifiers with a probability of 2^-99.)
 sub bits
 {
 	my ($call, $after) = @_;
@@ -45,8 +45,8 @@ sub call
 	return $call{$function} =~ s/CLOCK/$clock/r;
 }
 
-# For each resolution on the page: an interval after which the known bits must be the same, and one after which they
-# must differ. If no time is revealed, there is no second interval. (A timestamp has a resolution of a microsecond.)
+# Each resolution on the page has an interval after which the known bits must be the same, and one after which they must
+# differ. If identifiers reveal no time, there is no second interval. (Timestamps have a resolution of a microsecond.)
 my %resolution = (
 	'no' => ['1000 days'],
 	'to the millisecond' => [ '0.4 ms', '1 ms' ],
@@ -134,8 +134,8 @@ my $second = ask("SELECT idgen.object_id('$noon')");
 is(ask("SELECT idgen.object_id_timestamp('$second') = '$noon'"), 't', 'object_id(): the second');
 
 # --- The table of probabilities --------------------------------------------------------
-# For each line of the page's table: the number of rows that share a prefix or time, the number of such groups in 100
-# years, and the number of bits that differ within a group
+# Each entry corresponds to a line of the page's table. It contains the number of rows that share a prefix or a time,
+# the number of such groups in 100 years, and the number of bits that differ within a group.
 sub log2 { return log($_[0]) / log(2) }
 my $minutes = 100 * 365.25 * 24 * 60;
 my %of = (
@@ -184,9 +184,9 @@ is( ask(q{SELECT count(*) FROM own
 		WHERE left(prefix, 6) IN (SELECT left(idgen.hmac_comb_at(t, 'orders')::text, 6) FROM own)}),
 	'0', 'areas are unrelated');
 
-# The outsider guesses the hour of the day from the number of keys that share a prefix. The keys are generated at an
-# even rate, and at a rate with a peak at noon. The guess is the hour whose expected number is nearest. An hour before
-# noon has the same expected number as the corresponding hour after noon.
+# The outsider guesses the hour of the day from the number of keys that share a prefix. The keys are generated at a
+# constant rate, and at a rate with a peak at noon. The guess is the hour whose expected number is closest to the
+# observed number. An hour before noon has the same expected number as the corresponding hour after noon.
 ask(q{
 	SELECT setseed(0.5);
 	CREATE TABLE counts AS

@@ -28,7 +28,7 @@ SKIP:
 					'utf8'),
 			't|f', "$name is in the order of uuids in collation C, not in et-x-icu");
 	}
-	# A range selects by time, whatever the collation. The Danish collation sorts aa after z.
+	# A range selects by time, regardless of the collation. The Danish collation sorts aa after z.
 	is(ask(q{
 			SELECT count(*) FILTER (WHERE ulid < '01JZ' IS DISTINCT FROM ulid COLLATE "C" < '01JZ') > 0,
 				count(*) FILTER (WHERE object_id < '66b0' IS DISTINCT FROM object_id COLLATE "C" < '66b0') > 0,

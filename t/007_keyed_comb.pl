@@ -108,8 +108,8 @@ chomp(my $cc = `$ENV{PG_CONFIG} --cc` || 'cc');
 my $library = "$folder/random_source.so";
 my $compiled = system("$cc -shared -fPIC -o $library $FindBin::RealBin/lib/random_source.c 2>/dev/null") == 0;
 my $start = sub { local %ENV = (%ENV, LD_PRELOAD => $library, IDGEN_RANDOM => $folder); return $node->start(@_) };
-# Make the next request of the given process fail. The failure also empties the file. With 0, every request of every
-# process fails.
+# Make the next request of the given process fail. The failure also empties the file. If the process is 0, every request
+# of every process fails.
 my $fail = sub { unlink "$folder/fail"; append_to_file("$folder/fail", $_[0]) };
 
 SKIP:
@@ -130,7 +130,8 @@ SKIP:
 		# If the secret were left all zeros, it would be the same after every start.
 		my $now = $other->ask("SELECT $given");
 		ok(!$seen{$now}++, 'the next call has a new secret');
-		# On 15 and 16, the first call of a session tries to attach to all segments, and then to the one that it needs.
+		# In versions 15 and 16, the first call of a session tries to attach to all segments, and then to the one that
+		# it needs.
 		is($first, $node->pg_version >= 17 ? 'XX000' : $now,
 			'not preloaded: without random bits, the first call fails, or tries again');
 		is($session->ask("SELECT $given"), $now, 'and the session that failed has it, too');

@@ -34,8 +34,8 @@ SKIP:
 	for my $name (sort keys %Masks::key)
 	{
 		my $count = $name eq 'default' ? 10_000 : 100;
-		# For each function: its name in the program, the corresponding SQL call for line n of the input, and a query
-		# that returns the input
+		# Each row contains the function's name in the program, the corresponding SQL call for line n of the input, and
+		# a query that returns the input.
 		for (
 			[ 'mask', 'idgen.mask_uuid_v7(n::uuid, NAME)',
 				"SELECT overlay(idgen.uuid_v4()::text PLACING '7' FROM 15) FROM generate_series(1, $count)

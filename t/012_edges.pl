@@ -1,6 +1,6 @@
-# Verify that readers return what snowflake(), js_id(), trace_id() and decimal_id() have put into an identifier, at both
-# edges of each field: the first and the last tick, node, counter, generator and launch. (t/lib/properties.sql has the
-# edges of functions with a clock.)
+# Verify that readers return the values that snowflake(), js_id(), trace_id() and decimal_id() have put into an
+# identifier, at both edges of each field: the first and the last tick, node, counter, generator and launch.
+# (t/lib/properties.sql contains the edges of functions with a clock.)
 
 use FakeClock;
 use Server;
@@ -15,8 +15,8 @@ FakeClock::start_still($node, $second);
 ask('CREATE EXTENSION idgen');
 
 # --- snowflake, js_id -------------------------------------------------------------
-# Call the function until the next counter is the wanted one. Then choose the epoch so that the next identifier is in
-# the wanted tick.
+# Call the function until its next counter has the given value. Then choose the epoch so that the next identifier has
+# the given tick.
 my %fields_of = (snowflake => [ '1 ms', 2**41 - 1, 1023, 4095 ], js_id => [ '1 s', 2**32 - 1, 31, 65535 ]);
 for my $function (sort keys %fields_of)
 {
@@ -57,7 +57,7 @@ for my $function (sort keys %fields_of)
 }
 
 # --- trace_id -----------------------------------------------------------------------
-# From the first counter of the last tick to the first counter of the first tick
+# Generate values from the first counter of the last tick to the first counter of the first tick.
 my $session = session();
 
 sub trace_id

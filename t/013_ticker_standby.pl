@@ -59,8 +59,8 @@ $load->work(10);
 $load->check;
 
 # --- The standby is disconnected first -------------------------------------------
-# The clock stands still, so the values use up the reserved seconds (65,536 values of js_id() for each second). More
-# seconds are reserved before the first ones are used up, and fewer than half of the additional seconds are used.
+# The clock stands still, so the values use up the reserved seconds (65,536 values of js_id() per second). The function
+# reserves more seconds before it has used up the first ones, and it uses less than half of the additional seconds.
 $clock->stand_still_at(int(time) + 600);
 $clock->start($primary);
 ask('SELECT count(idgen.js_id()) FROM generate_series(1, 700000)');

@@ -1,6 +1,6 @@
 # Verify that the functions that follow the clock return values greater than all previous ones, and that decimal_id()
-# continues, in several scenarios: the extension is dropped and re-created; the server crashes; its clock is wrong; a
-# database with values far ahead of the clock is copied, or is dumped and restored, even into another database on the
+# continues, in several scenarios: the extension is dropped and re-created, the server crashes, its clock is wrong, and
+# a database with values far ahead of the clock is copied, or is dumped and restored, even into another database on the
 # same server.
 
 use FakeClock;

@@ -28,8 +28,8 @@ ask('CREATE EXTENSION idgen; CREATE ROLE evil LOGIN; CREATE ROLE owner LOGIN; CR
 my @of_keys = qw(hmac_comb hmac_comb_at is_recent_hmac_comb check_recent_hmac_id);
 
 # --- The definition ------------------------------------------------------------
-# Times at the boundaries of periods and twelfths, and a millisecond before and after each boundary. Some of them are
-# before 1970 or near the end of the timestamp range.
+# Use times at the boundaries of periods and twelfths, and a millisecond before and after each boundary. Some of them
+# are before 1970 or near the end of the timestamp range.
 my (@cases, @expected);
 for my $period (1, 7, 100, 60_000, 3600_000, 86400_000)
 {
@@ -243,7 +243,7 @@ ok(wait_until(sub { $session->ask('SELECT new_key()') eq '42704' }), 'and, after
 is($session->ask("INSERT INTO x VALUES ('$former')"), '42704', 'nor does the trigger');
 $session->quit;
 
-# --- What a refusal costs ------------------------------------------------------------------
+# --- The cost of a rejection ------------------------------------------------------------------
 # A check computes the same hashes for every identifier, so that its duration does not reveal which part of a guess is
 # right. The library counts the calls of the OpenSSL function that begins a hash.
 SKIP:
@@ -271,7 +271,7 @@ SKIP:
 	{
 		my ($period, $ms, $statement, $refused) = @{ $check{$name} };
 		my ($app, $former) = map { keyed_prefix(pack('H*', $keys{$_}), 't', $period, $ms) } 'app', 'former';
-		# The prefixes that the first and the second key yield for the other times of the window
+		# Compute the prefixes that the first and the second key yield for the other times of the window.
 		my %accepted = map { $_ => 1 } map { my $key = $_;
 			map { keyed_prefix(pack('H*', $keys{$key}), 't', $period, $ms + $_ * 60_000) } -90 .. 90 } 'app', 'former';
 		my ($part) = grep { my $wrong = $_; !grep { $accepted{"$_$wrong"} } map { substr $_, 0, 6 } keys %accepted }

@@ -42,7 +42,7 @@ sub uuid_v5
 
 sub in_days { use integer; return ($_[0] / 86_400_000_000, $_[0] % 86_400_000_000) }
 
-# One database for each encoding, with characters that exist in it
+# There is one database for each encoding. The names consist of characters that exist in the encoding.
 my %characters = (UTF8 => 'aé€表😀', LATIN1 => 'aéÿ', LATIN9 => 'aé€', EUC_JP => 'aソ表', SQL_ASCII => 'aé€表😀');
 for my $encoding (sort keys %characters)
 {
@@ -62,7 +62,7 @@ for my $encoding (sort keys %characters)
 		"$encoding: " . @cases . ' times, namespaces and names');
 }
 
-# Bytes that are not valid UTF-8, in a database without an encoding
+# Pass bytes that are not valid UTF-8 in a database without an encoding.
 is(outcome("SELECT idgen.$_, E'\\xe9')", database => 'sql_ascii'), '22021', "$_, ...): bytes that are not UTF-8")
   for map { "$_'6ba7b810-9dad-11d1-80b4-00c04fd430c8'" } 'uuid_v5(', "named_uuid_v7('2026-01-01', ";
 done_testing();

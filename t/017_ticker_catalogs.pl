@@ -48,7 +48,7 @@ is($waiting->answer, '1000', 'decimal_id() does not continue with a sequence tha
 $_->quit for $replacing, $waiting;
 
 # --- Invalidations arrive inside the call ----------------------------------------
-# The caller must read a catalog row that has changed, and waits because another session has locked the catalog, as
+# The caller must read a catalog row that has changed. It waits for another session, which has locked the catalog, as
 # VACUUM FULL does.
 my ($app, $admin, $migration) = map { session() } 1 .. 3;
 my $superuser = ask('SELECT rolname FROM pg_roles WHERE oid = 10');

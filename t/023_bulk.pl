@@ -98,7 +98,7 @@ for my $call (q{purge_creations('0', batch_size => 1000000)}, 'trim_creations(0,
 	cmp_ok($growth, '<', $flat, 'without a memory leak');
 }
 
-# A purge by name reads the commands that have other names, unless there is the index of the page.
+# A purge by name also reads the commands that have other names, unless the index shown on the page exists.
 my ($index) = Page->new('reference')->blocks('forget_creation, purge_creations, trim_creations');
 for my $call (q{purge_creations('0', 'import')}, q{trim_creations(0, 'import')})
 {

@@ -9,7 +9,7 @@ use Server;
 start_server('hashed');
 $ENV{PGCLIENTENCODING} = 'UTF8';
 
-# One database for each encoding, with the characters to test in it
+# There is one database for each encoding, with the characters to test in it.
 my %database = (UTF8 => 'é€', LATIN1 => 'é', LATIN9 => 'é€', EUC_JP => '', SQL_ASCII => 'é€');
 add_database($_, $_) for keys %database;
 ask(q{
@@ -47,11 +47,11 @@ for my $encoding (sort keys %database)
 	}
 }
 
-# Bytes that are not valid UTF-8, in a database without an encoding
+# Pass bytes that are not valid UTF-8 in a database without an encoding.
 is(outcome("SELECT hash_of(('\"' || E'\\xe9' || '\"')::jsonb)", database => 'sql_ascii'), '22021',
 	'bytes that are not UTF-8 are an error in SQL_ASCII');
 
-# A 90 kB request that denotes 10,000 numbers with 131,072 digits each
+# This 90 kB request denotes 10,000 numbers with 131,072 digits each.
 is(outcome(q{SELECT hash_of(('[' || repeat('1e131071,', 10000) || '1]')::jsonb)}, database => 'utf8'), '22003',
 	'long numbers are refused');
 done_testing();

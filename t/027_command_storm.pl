@@ -1,8 +1,8 @@
-# Verify that no command is executed twice, although recorded commands are purged, if create_once() is called with a
-# checked version 7 UUID, and commands are kept for longer than past_tolerance + future_tolerance + the longest
-# transaction + the longest statement + the error of the clock. If they are kept for a shorter time, some commands are
-# executed twice. The server's clock stands still except when the test sets it, so no result depends on the speed of the
-# machine.
+# Verify that no command is executed twice under two conditions, although recorded commands are purged: create_once() is
+# called with a checked version 7 UUID, and commands are kept for longer than past_tolerance + future_tolerance + the
+# longest transaction + the longest statement + the error of the clock. If they are kept for a shorter time, some
+# commands are executed twice. The server's clock stands still except when the test sets it, so no result depends on the
+# speed of the machine.
 
 use FakeClock;
 use List::Util qw(sum);
@@ -24,7 +24,7 @@ my ($control, $first, $retry);
 sub open_sessions { ($control, $first, $retry) = map { session() } 1 .. 3 }
 open_sessions();
 
-# Terms of the rule in seconds
+# The terms of the rule, in seconds
 my %terms = (past_tolerance => 100, future_tolerance => 50, transaction => 40, statement => 30, clock_error => 20);
 my $sum = sum values %terms;
 my $begin = 1_800_000_000;
@@ -33,8 +33,8 @@ sub at { my ($seconds) = @_; $clock->stand_still_at($begin + $seconds) }
 sub id_of { my ($seconds) = @_; return "idgen.named_uuid_v7(to_timestamp($begin + $seconds),
 	'5ca1ab1e-0000-4000-8000-000000000001', '')" }
 
-# A statement that creates the command's entity once, and returns whether it did. Arguments: the command's id, the
-# tolerances, a clock, and an item of FROM that is evaluated before.
+# Return a statement that creates the command's entity once and returns whether it did. The arguments are the command's
+# id, the tolerances, a clock, and a FROM item that is evaluated first.
 sub attempt
 {
 	my ($id, %with) = @_;

@@ -11,7 +11,7 @@ my $node = start_server('crashing', "${settings}restart_after_crash = on\nmax_co
 my $log_start = -s $node->logfile;
 my $load = Load->new($node, insert => 4, take => 4, create => 6);
 
-# The session whose transaction the crash ends
+# The crash ends the transaction of this session.
 my $client;
 
 sub command { return "'d0000000-0000-4000-8000-00000000000$_[0]'" }

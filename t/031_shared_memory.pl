@@ -44,7 +44,7 @@ for my $preloaded (0, 1)
 		is($run->('ANALYZE events'), '', "$where, $when: ANALYZE of an index on a reader works");
 		for (sort keys %of_segment)
 		{
-			# In main memory, the small segment of keyed_comb() may still fit.
+			# If segments are in the main shared memory, the small segment of keyed_comb() may still fit.
 			my $of_this = $outcome;
 			$of_this = 'works or raises an error' if /keyed/ && !$segments_are_dynamic && $outcome =~ /error/;
 			like($run->($of_segment{$_}), $expected{$of_this}, "$where, $when: $_ $of_this");
@@ -74,8 +74,8 @@ for my $preloaded (0, 1)
 			  $attack eq $locks ? 'raises an error' : 'works or raises an error');
 	}
 
-	# A segment that could not be made is made later. Before versions 17.8 and 18.2, the server's registry refuses this.
-	# New sessions can attach to an existing segment while no slot is free.
+	# A later call creates the missing segment. Before versions 17.8 and 18.2, the server's registry refuses this. New
+	# sessions can attach to an existing segment while no slot is free.
 	my $version = $node->pg_version;
 	my $refuses = !$preloaded && ($version >= 17 && $version < '17.8' || $version >= 18 && $version < '18.2');
 	for my $is_used (0, 1)

@@ -1,4 +1,4 @@
-# Verify the extension under a mixed load while a disk is full, first the data disk and then the WAL disk. A failed
+# Verify the extension under a mixed load while a disk is full: first the data disk, and then the WAL disk. A failed
 # write raises an error or shuts down the server. Identifiers that need no disk space can still be generated.
 # Afterwards, no value is repeated, nothing is lost, and each command has created one order.
 

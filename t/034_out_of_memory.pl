@@ -1,5 +1,5 @@
-# Verify that running out of memory causes an error, never a crash, and that the session can continue. Memory runs out
-# at any step of a call in a session with limited memory. Other calls have arguments of up to a gigabyte, the maximum
+# Verify that running out of memory causes an error, never a crash, and that the session can continue. In a session with
+# limited memory, memory runs out at any step of a call. Other calls have arguments of up to a gigabyte, the maximum
 # size.
 
 use Functions;
@@ -36,8 +36,8 @@ sub limit
 }
 
 # --- Out of memory at any step ----------------------------------------------
-# Calls, with their results when there is enough memory. A call that writes uses its own command, and is repeated until
-# it succeeds.
+# Each call has the result that it returns when there is enough memory. A call that writes uses its own command, and is
+# repeated until it succeeds.
 my %calls = (
 	(map { ($_ => [ "SELECT $_ IS NOT NULL", 't' ]) } (map { "idgen.$_()" } @Functions::tickers, 'decimal_id'),
 		@Functions::independent),
@@ -113,7 +113,7 @@ is(ask(q{
 		'each command is recorded once, with its own entity');
 
 # --- The largest arguments --------------------------------------------------
-# Long texts: $1 in each call
+# Each call uses these long texts as $1.
 my $megabytes = 256;
 my %texts = (
 	(map { ("idgen.$_" => '22P02') }

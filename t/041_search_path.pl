@@ -157,7 +157,7 @@ my %trapped = results($superuser, $hostile, %bait);
 is($trapped{$_}, 'TRAP0', "hostile objects are used without pg_catalog: $_") for sort keys %bait;
 is(ask('SELECT last_value FROM hostile.used'), scalar keys %bait, 'each use advanced the sequence');
 
-# Statements that are not a single function call
+# These statements are not a single function call.
 my %more = (
 	'trigger' => 'INSERT INTO public.guarded VALUES (idgen.short_comb()) RETURNING id IS NOT NULL',
 	'repeated insert' => "INSERT INTO public.guarded VALUES ($minute_0) ON CONFLICT DO NOTHING RETURNING id",
@@ -204,7 +204,7 @@ is($made{create}, '', 'CREATE EXTENSION works with hostile objects on the search
 ask($users);
 check_same('', %statement, %more);
 
-# The portable edition, if its files exist
+# Test the portable edition if its files exist.
 if (-e 'contrib/portable/uuids.sql')
 {
 	ask(q{DROP EXTENSION idgen CASCADE; DROP SCHEMA IF EXISTS idgen});

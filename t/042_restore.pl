@@ -8,7 +8,7 @@ use File::Basename qw(dirname);
 use Page;
 use Server;
 
-# The server to restore to and the server to dump from
+# $node is the server to which dumps are restored. They are made on $source, which may have an older version.
 my $node = Functions::add_key(init_server('restore'));
 my $source = $node;
 if (defined $ENV{OLD_BINDIR})

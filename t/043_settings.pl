@@ -6,7 +6,7 @@ use Masks;
 use Pool;
 use Server;
 
-# The values in postgresql.conf, each with a query that returns the value in effect
+# Each parameter has its value in postgresql.conf, and a query that returns the value in effect.
 my $masks = Masks->new;
 my $node = $masks->{node};
 my %in_effect = (

@@ -1,6 +1,7 @@
 # Verify the exported symbols of the libraries. The server loads libraries with RTLD_GLOBAL, so each exported name can
 # clash with a name in another library. Only SQL functions and symbols that the server looks up are exported. The name
-# of each SQL function is written out in the source, so that ctags and grep find it. All files have the same version.
+# of each SQL function is written out in the source, so that ctags and grep find it. Also verify that all files contain
+# the same version.
 
 use Functions;
 use Server;
@@ -36,7 +37,7 @@ for my $extension (sort keys %looked_up)
 		"$extension: a library built with a newer minor release works on an older one");
 }
 
-# The version is that in META.json. All other files must contain the same version, or its first two numbers.
+# META.json defines the version. All other files must contain the same version, or its first two numbers.
 my ($version) = slurp_file('META.json') =~ /"version": "(.*?)"/ or die 'no version';
 my ($short) = $version =~ /^(\d+\.\d+)\.\d+$/ or die "not a version: $version";
 for (

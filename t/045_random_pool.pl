@@ -1,4 +1,4 @@
-# Verify the pool of random bits in the memory of the server's processes: random bits are erased when they are used, and
+# Verify the pool of random bits in the memory of the server's processes. Random bits are erased when they are used, and
 # no process is forked with a filled pool.
 
 use Server;

@@ -52,7 +52,7 @@ is( $standby->safe_psql('postgres', 'SELECT ' . join(', ', map { "count(DISTINCT
   . ' FROM generate_series(1, 1000)'),
 	join('|', (1000) x @Functions::independent), 'generators that need no ticker work on the standby');
 
-# A reader of the event feed in docs/recipes.md, which reads on the standby, misses no event of a transaction that is
+# If the event feed in docs/recipes.md is read on the standby, the reader misses no event of a transaction that is
 # committed late.
 {
 	my $feed = 'An event feed that loses nothing';
@@ -69,7 +69,7 @@ is( $standby->safe_psql('postgres', 'SELECT ' . join(', ', map { "count(DISTINCT
 		'the standby has an event that was committed before an earlier one');
 	is($ids->(), '1', '... and the feed does not show it yet');
 	$late->ask('COMMIT');
-	ask('SELECT pg_current_xact_id()');		# WAL after the COMMIT
+	ask('SELECT pg_current_xact_id()');		# write WAL after the COMMIT
 	$primary->wait_for_catchup($standby);
 	is($ids->(), '1 2 3', '... but both, after the earlier one is committed');
 	$late->quit;

@@ -267,7 +267,7 @@ my $good = q{
 ask("TRUNCATE idgen.creation_identifiers; SELECT FROM generate_series(1, 5000) n,
 	idgen.create_once_bigint(gen_random_uuid(), n, 'import orders'); $good", 'source');
 is(ask("SELECT idgen.purge_creations('0', 'import orders')", 'source'), '5000', 'commands are purged by their name');
-# The indexes of the table, and its files
+# This query returns the sizes of the table's indexes and of the table.
 my $sizes = q{SELECT pg_indexes_size(oid), pg_table_size(oid) FROM pg_class WHERE relname = 'creation_identifiers'};
 ask('VACUUM (TRUNCATE off) idgen.creation_identifiers', 'source');
 my @purged = split /\|/, ask($sizes, 'source');

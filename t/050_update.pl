@@ -1,8 +1,8 @@
-# Verify ALTER EXTENSION idgen UPDATE from version 1.0 with all update scripts, and with a library and a script that
-# this test creates, in the order of docs/upgrade.md. They add the C functions of the guide in CONTRIBUTING.md, an SQL
-# function, a parameter and a column, and replace a function. A database in use and its open sessions must continue to
-# work after the update. A database that stays at version 1.0 must continue to work with the new library, and its dump
-# must be restored at the new version, and at version 1.0 with the old files.
+# Verify ALTER EXTENSION idgen UPDATE in the order of docs/upgrade.md. The update runs all update scripts since version
+# 1.0, and a script that this test creates together with a new library. They add the C functions of the guide in
+# CONTRIBUTING.md, an SQL function, a parameter and a column, and they replace a function. After the update, a database
+# in use and its open sessions must continue to work. A database that stays at version 1.0 must continue to work with
+# the new library, and its dump must be restored at the new version, and at version 1.0 with the old files.
 
 use File::Basename qw(basename);
 use InUse;
@@ -96,14 +96,14 @@ REVOKE EXECUTE ON FUNCTION idgen.hmac_comb_with_note FROM PUBLIC;
 CREATE TABLE idgen.notes (note text);
 } . $last;
 
-# The library of the new version
+# Build the library of the new version.
 my $build = PostgreSQL::Test::Utils::tempdir() . '/build';
 mkdir $build;
 system_or_bail('cp', '-rp', 'src', 'Makefile', 'exports.txt', 'idgen.control', $build);
 append_to_file("$build/src/timeflake.c", $code);
 system_or_bail('make', '-s', '-C', $build, 'idgen.so', 'with_llvm=no', "PG_CONFIG=$ENV{PG_CONFIG}");
 
-# Install the new files, or the old ones. As "make install" does, replace files, and do not write into them.
+# Install the new files or the old files. Like "make install", replace files and do not write into them.
 my %files = (
 	"$libraries/idgen.so" => [ map { slurp_file($_) } "$libraries/idgen.so", "$build/idgen.so" ],
 	"$extension/idgen.control" => [ $control, $control =~ s/^default_version = .*$/default_version = '$new'/mr ],

@@ -61,7 +61,7 @@ like(as('tenant', $unmask), qr/^\d{4}-/, 'with a grant of a superuser, the tenan
 as('tenant', 'GRANT EXECUTE ON FUNCTION idgen.unmask_uuid_v7 TO clerk');
 is(as('clerk', $unmask), '42501', '... but cannot grant the right to others');
 
-# A superuser's function that uses one key does not call functions that the tenant creates in place of the extension's
+# A superuser's function that uses one key must not call functions that the tenant creates in place of the extension's
 # functions.
 ask(q{
 	CREATE FUNCTION permuted(n bigint) RETURNS bigint LANGUAGE sql STABLE SECURITY DEFINER
@@ -80,7 +80,7 @@ is(as('tenant', 'SELECT permuted(1)'), '42883', '... but with CASCADE, and then 
 is(as('tenant', 'DROP SCHEMA idgen CASCADE; CREATE EXTENSION idgen'), '', 'the tenant installs the extension again');
 ask("GRANT EXECUTE ON FUNCTION idgen.unmask_uuid_v7 TO tenant", 'theirs');
 
-# The key file restricts a key to databases by name, but a database's owner can change its name.
+# The key file restricts a key to databases by name, but the owner of a database can rename it.
 append_to_file($node->data_dir . '/idgen_keys', "shops 00112233445566778899aabbccddeeff shop\n");
 my $of_shop = $unmask =~ s/'\)\)/', 'shops'))/r;
 like(ask($of_shop, 'shop'), qr/^\d+-/, 'a key of the shop');

@@ -53,8 +53,8 @@ for my $database ('postgres', 'plain', 'custom')
 	if ($database ne 'postgres')
 	{
 		dump_and_restore($database, 'postgres', $database);
-		# As docs/backup.md warns, the additions are lost. Before PostgreSQL 18, so is the table's
-		# membership in publications.
+		# As docs/backup.md warns, the additions are lost. Before PostgreSQL 18, the table's membership in publications
+		# is lost, too.
 		is(ask($added, $database), 'f f f f ' . (ask('SHOW server_version_num') >= 180000 ? 't' : 'f'),
 			"$database: the additions to the table are lost");
 		is(as('application', $database, $count), '5', "$database: a role with rights reads what the policy hid");

@@ -45,7 +45,7 @@ my ($old, $new) = map { slurp_file($file) =~ /^$_ (\w+)$/m } 'shared', 'default'
 remove_from_file('shared');
 add_to_file("shared $new\n");
 reload_until(sprintf($prefix, 'shared'), $of_new);
-# Correct this as the page describes.
+# Correct the key file as the page describes.
 remove_from_file('shared');
 add_to_file("shared $old\nwrong $new\n");
 reload_until(sprintf($prefix, 'shared'), $of_old);

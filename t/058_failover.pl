@@ -1,7 +1,8 @@
-# Verify docs/failover.md and the settings in docs/install.md on three servers under load, whose numbers are in a file
-# of each host. The primary is killed, a standby is promoted, the old primary returns by pg_rewind, and then the new
-# primary is killed and the old one promoted again. Each server always generates identifiers with its own number, no
-# identifier is returned twice, and each command has one order. Numbers in the data directory travel between servers.
+# Verify docs/failover.md and the settings in docs/install.md on three servers under load, whose node numbers are in a
+# file on each host. The primary is killed, a standby is promoted, and pg_rewind turns the old primary into a standby.
+# Then the new primary is killed, and the old one is promoted again. Each server always generates identifiers with its
+# own number, no identifier is returned twice, and each command has one order. Numbers in the data directory are copied
+# between servers.
 
 use Load;
 use Page;
@@ -44,7 +45,7 @@ sub paste
 	return $stdout;
 }
 
-# A standby follows another server.
+# Make a server follow another server as its standby.
 sub follow
 {
 	my ($name, $primary) = @_;
@@ -79,8 +80,9 @@ my $checked = paste('the check', $check);
 like($checked, qr/^$_\|t\n(?:idgen\..*\n)*idgen\.node_id\|$number_of{$_}\|.*idgen\.conf$/m, "$_ has its number")
   for 'a', 'b', 'c';
 
-# The only standby that is connected confirms each commit, so that it can be promoted without a loss. The third server
-# follows this standby. Otherwise, it could have received more than the standby, and could not follow it any more.
+# Make commits wait for the only standby that is connected, so that it can be promoted without a loss. The third server
+# follows this standby. If it followed the primary, it could receive more WAL than the standby, and could then no longer
+# follow the standby.
 sub make_synchronous
 {
 	my ($primary) = @_;
@@ -94,7 +96,7 @@ sub make_synchronous
 
 $Load::scripts{event} = [ 'INSERT INTO events DEFAULT VALUES RETURNING id', ':make;' ];
 my $load = Load->new($node{a}, event => 3, create => 3);
-my @phases;    # which server was the primary
+my @phases;    # the primary in each phase of the load
 
 sub work_on { my ($name) = @_; $load->{node} = $node{$name}; $phases[ $load->{phase} ] = $name; $load->work(50, 'event',
 	'create') }
@@ -109,7 +111,7 @@ paste('the promotion of b', $promote);
 work_on('b');
 
 # --- The old primary returns ----------------------------------------------------------------------------
-# Numbers that ALTER SYSTEM has set on b replace those of a.
+# pg_rewind replaces the settings that ALTER SYSTEM has made on a with those of b.
 $node{b}->safe_psql('postgres', q{LOAD 'idgen'; ALTER SYSTEM SET idgen.launch_id = 77});
 $node{a}->append_conf('postgresql.auto.conf', 'idgen.launch_id = 66');
 my ($rewind) = $page->blocks('Bring the old primary back', 'sh');
@@ -126,7 +128,7 @@ for my $name ('a', 'b')
 }
 like(slurp_file($node{a}->data_dir . '/postgresql.conf'), qr/^port = ${\$node{b}->port}$/m,
 	'... as well as postgresql.conf');
-$node{a}->append_conf('postgresql.conf', 'port = ' . $node{a}->port);    # this server shares the machine
+$node{a}->append_conf('postgresql.conf', 'port = ' . $node{a}->port);    # the servers share this machine
 $node{a}->start;
 $node{b}->reload;
 follow('c', 'a');

@@ -1,5 +1,5 @@
-# Verify what docs/install.md says of servers without the library: a standby and its promotion, a preloading server, a
-# restore, and pg_upgrade.
+# Verify the statements of docs/install.md about servers without the library: a standby and its promotion, a server that
+# preloads the library, a restore, and pg_upgrade.
 
 use PostgreSQL::Test::Cluster;
 use Server;

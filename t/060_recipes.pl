@@ -1,4 +1,4 @@
-# Verify that the recipes in docs/recipes.md and docs/migrating.md, and the node numbers in containers in
+# Verify that the recipes in docs/recipes.md and docs/migrating.md, and the node numbers for containers in
 # docs/scaling.md, work as described. (t/090_reference.pl pastes the recipes, contrib/clients/t tests lists and drivers,
 # and t/061_partitions.pl tests partitions.)
 
@@ -49,7 +49,7 @@ sub new_time { my ($age) = @_; return "'" . ask("SELECT clock_timestamp() - inte
 # Return the outcome of a statement of the application's role.
 sub in_shop { my ($sql) = @_; return $recipe->outcome($sql, user => 'shop') }
 
-# Record that a command of four days ago created a row, which has the next id. Then purge as the page says.
+# Record that a command of four days ago created a row, which has the next id. Then run the page's purge.
 sub forget_after_purge
 {
 	my ($command, $name) = @_;
@@ -96,7 +96,7 @@ sub forget_after_purge
 	is(in_shop($recipe->prepared($once) . "EXECUTE create_booking($old, 'late')"), '23514 check_recent_uuid_v7',
 		'... and its retry is an error');
 
-	# The rule of the page, for all commands of the page. What it keeps in addition is for statements and clocks.
+	# Check the page's retention rule for all of its commands. The additional six hours are for statements and clocks.
 	my $page = slurp_file('docs/recipes.md');
 	my ($keep) = $page =~ /purge_creations\('(.*?)'\)/;
 	my ($future) = $page =~ /future_tolerance => '(.*?)'/;
@@ -122,7 +122,7 @@ sub pay { return in_shop(payment(@_)) }
 	my ($stdout) = $recipe->paste($heading);
 	like($stdout, qr/^(\{.*"status": "accepted"\})\|t\n\1\|f$/m, 'a repeated request gets the first answer');
 
-	# The statuses on the page, by the error's SQLSTATE or constraint
+	# The page maps an error's SQLSTATE or constraint to a status.
 	my %status;
 	for ($recipe->section($heading) =~ /^- (\d{3} for .*?)[;.]\n(?=- |\n)/msg)
 	{
@@ -171,7 +171,7 @@ sub pay { return in_shop(payment(@_)) }
 	$shop[0]->ask('COMMIT');
 	is($shop[1]->ask(payment($key)), $first =~ s/t$/f/r, '... and later gets the answer');
 
-	# A first attempt is rolled back, as it would be by a crash before the commit.
+	# Roll back a first attempt, as a crash before the commit would.
 	$key = new_key();
 	$shop[0]->ask('BEGIN');
 	my $lost = $shop[0]->ask(payment($key));
@@ -194,7 +194,7 @@ sub pay { return in_shop(payment(@_)) }
 	  for [ 1, '5' ], [ 2, '' ];
 
 
-	# Keys that contain no time
+	# These keys contain no time.
 	my ($derived, $check) = $recipe->prose($heading) =~ /use `(.*?)` as the command id.*?`(CHECK .*?)`/;
 	my ($function) = ($recipe->blocks($heading))[0] =~ /(CREATE FUNCTION create_payment.*)/s;
 	$function =~ s/\bcreate_payment\b/create_other/;
@@ -485,7 +485,7 @@ sub events
 	is(ask("$file; SELECT count(*), count(DISTINCT left(id::text, 8)) FROM sessions"), "$before\n1010|1001",
 		'a changed default rewrites nothing, and new keys are keyed COMBs');
 
-	# Which tables have the new default
+	# This query returns the tables that have the new default.
 	my $connection = join ', ', map { "$_ '" . $node->$_ . "'" } 'host', 'port';
 	ask(qq{
 		CREATE TABLE devices (id uuid NOT NULL DEFAULT gen_random_uuid(), part int) PARTITION BY LIST (part);
@@ -593,7 +593,7 @@ sub here
 		is(ask('SELECT uuidv7(NULL) IS NULL'), 't', 'uuidv7(NULL) is NULL');
 	}
 
-	# The following values were published by these projects.
+	# These projects published the following values.
 	my ($twitter, $discord) = map { here('Twitter') =~ s/`, epochs.*//r =~ s/epoch/'$_'/r }
 	  here('Twitter') =~ /(\d{4}-\S+ \S+\+00)/g;
 	my $pgedge = (here('pgEdge') =~ /, `(.*)`/)[0];
@@ -630,7 +630,8 @@ sub here
 		# twilight_util::snowflake, and the npm package discord-snowflake
 		[ $discord, bigint => '105484726235607040', '2015-10-19 01:58:38.546+00' ],
 		[ 'snowflake_node(id)', bigint => '90339695967350784', 3 ],
-		# Computed like the function in "Sharding & IDs at Instagram", for a second after the epoch and shard 5
+		# This value is computed like the function in "Sharding & IDs at Instagram", for a second after the epoch and
+		# shard 5.
 		[ here('Instagram'), bigint => $instagram, '2011-08-24 21:07:02.721+00' ],
 		[ $shard, bigint => $instagram, 5 ], [ $counter, bigint => $instagram, 7 ])
 	{

@@ -33,7 +33,7 @@ ask($shipments);
 like(ask($shipments =~ /^(EXPLAIN .*)/ms), qr/\A(?!.*(_2026_10|_default)).*shipments_2026_11/s,
 	'created_near: a query for an id reads only its partition');
 
-# There are 365 daily partitions. The rows are from clients whose clocks are wrong by up to 15 minutes.
+# There are 365 daily partitions. The rows come from clients whose clocks are wrong by up to 15 minutes.
 ask(q{
 	DROP TABLE shipments_2026_10, shipments_2026_11, shipments_default;
 	SELECT format('CREATE TABLE shipments_%s PARTITION OF shipments FOR VALUES FROM (%L) TO (%L)',
@@ -115,7 +115,7 @@ SKIP:
 	{
 		skip 'partition_data_time() knows uuid and text from pg_partman 5.3 on', 1 unless at_least(3);
 
-		# Repeat this until there are no rows left to move, as described on the page.
+		# Repeat the statement until there are no rows left to move, as the page describes.
 		wait_until(sub { ask($move_default) == 0 }) or die 'it does not end';
 		is(ask("SELECT count(*) FROM ONLY visits_default; $misplaced; SELECT count(*) FROM visits"), "0\n0\n720",
 			'the default partition is emptied, and no row is lost');

@@ -189,8 +189,8 @@ ask(q{
 	TRUNCATE charges, refunds;
 	CREATE SEQUENCE claims;
 	CREATE TABLE keys AS SELECT n, idgen.uuid_v7() AS key FROM generate_series(1, COMMANDS) n;
-	-- The table records what workers were told about commands, and how many rows their answers changed. The number of a
-	-- command is also its amount.
+	-- The table records the answers that workers received for commands, and the number of rows that their own answers
+	-- changed. The number of a command is also its amount.
 	CREATE TABLE told (n int, body numeric, state text, charge uuid, fence bigint, answer jsonb, fault text,
 		stored int);
 	CREATE INDEX ON told (n);

@@ -123,7 +123,7 @@ ok($masks->reload($reader, "default $Masks::key{other}\n"), 'the key is another 
 isnt($reader->ask('FETCH FROM masks'), $before, '... for the next rows of the cursor, too');
 $reader->quit;
 
-# The masked numbers are added to a table that already has rows.
+# Add masked numbers to a table that already has rows.
 my ($default) = $recipe->prose('Masked numbers') =~ /`(DEFAULT 2000 \+ .*?)`/ or die 'no default';
 ask("CREATE SEQUENCE bill_numbers; CREATE TABLE numbers (number bigint PRIMARY KEY $default);
 	INSERT INTO numbers SELECT generate_series(1, 2000); INSERT INTO numbers SELECT FROM generate_series(1, 2000)");

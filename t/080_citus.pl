@@ -30,7 +30,7 @@ sub start_node
 	$nodes[-1]->start;
 }
 
-# Create the database on a node, unless it is "postgres", and add the node.
+# Create the database on a node, unless it is "postgres", and add the node to the cluster.
 sub add_to_database
 {
 	my ($node, $database) = @_;

@@ -134,7 +134,7 @@ my $in_use = q{
 	CREATE TABLE tickets (id bigint PRIMARY KEY);
 	ANALYZE};
 
-# Calls of the functions on a page that run with their owner's privileges
+# This query returns calls of the page's functions that run with their owner's privileges.
 my $definer_calls = q{SELECT format('%s(%s)', p.oid::regproc, concat_ws(', ', VARIADIC
 		(SELECT array_agg('NULL::' || format_type(t, NULL)) FROM unnest(proargtypes) t)))
 	FROM pg_proc p WHERE prosecdef
@@ -142,7 +142,7 @@ my $definer_calls = q{SELECT format('%s(%s)', p.oid::regproc, concat_ws(', ', VA
 ask('CREATE ROLE stranger');
 my $definers = 0;
 
-my %pasted;			# What psql printed for each page
+my %pasted;			# the output of psql for each page
 for my $path ("README.md", grep { !/$for_operators/ } glob "{docs/*,contrib/*/README}.md")
 {
 	my ($name) = $path =~ m{(\w+)(?:/README)?\.md$};
@@ -182,7 +182,7 @@ cmp_ok($definers, '>=', 3, 'pages have functions that run with the privileges of
 		'readme'), '2|2', 'README: each command has an order');
 }
 
-# The table of predictions must contain what the call beside it returns.
+# The table of predictions must contain the results of the call beside it.
 {
 	my $model = Page->new('performance');
 	my ($heading) = grep { $_ ne '' } $model->headings;

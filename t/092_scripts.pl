@@ -1,6 +1,6 @@
-# Verify what scripts/test.sh and the other scripts print: a line for each file, what was skipped and the command that
-# runs it, the file with all output, and a last line with the numbers. Also verify that installing packages waits while
-# another apt holds a lock.
+# Verify the output of scripts/test.sh and of the other scripts: a line for each file, the skipped tests with the
+# commands that run them, the name of the file with all output, and a last line with the counts. Also verify that the
+# installation of packages waits while another apt holds a lock.
 
 use Cwd qw(getcwd);
 use IPC::Run;

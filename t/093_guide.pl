@@ -1,4 +1,4 @@
-# Follow the guide of CONTRIBUTING.md for a new scheme, and for a scheme on a ticker, on a running server. Its sessions
+# Follow the guide in CONTRIBUTING.md for a new scheme, and for a scheme on a ticker, on a running server whose sessions
 # have used the segments in shared memory. If the library is replaced by one with another layout, new sessions use
 # another segment. If the name of the layout is not changed, the library does not compile. If such a library is
 # installed nevertheless, only the functions that need the segment raise an error.
@@ -20,7 +20,7 @@ mkdir $source or die "mkdir: $!";
 system_or_bail('cp', '-r', 'src', 'Makefile', 'exports.txt', 'idgen.control', 'idgen--1.0.sql', $source);
 unlink glob "$source/src/*.o";
 
-# Replace a pattern in a file of the copied sources. It must occur.
+# Replace a pattern, which must occur in the given file of the copied sources.
 sub change
 {
 	my ($file, $pattern, $replacement) = @_;

@@ -1,14 +1,15 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# commands.sh: functions of the scenes that execute commands with create_once(). To be sourced by them.
+# commands.sh: functions for scenes that execute commands with create_once(). These scenes source this file.
 #
-# A command has an id, and proposes the id of an entity, the key of a row. Both have the command's simulated time.
+# A command has an id, and proposes an entity, which is the key of a row. Both contain the command's simulated time.
 
 declare -A commands_function=([uuid]=create_once [bigint]=create_once_bigint [text]=create_once_text)
 declare -A commands_column=([uuid]=entity_id [bigint]=entity_number [text]=entity_text)
 
-# Record commands of a day that ends now, and create the procedure that executes others. Sets commands_number to those
-# of commands.minutes, in ten batches: COMMANDS ID ENTITY TYPE WITH-ROW.
+# Record the commands of a day that ends now, and create the procedure that executes further commands. Set
+# commands_number to the number of commands in commands.minutes, in ten batches. Arguments: COMMANDS ID ENTITY TYPE
+# WITH-ROW.
 commands_fill() {
     say "recording $(bench_number "$1") commands of a day"
     spacing=$((86400000000 / $1)) rows=$1 clock=$((${EPOCHREALTIME/./} - 86400000000))
@@ -22,13 +23,13 @@ commands_fill() {
     commands_call 1 >/dev/null
 }
 
-# Execute the next commands, and print the CPU time of one: COMMANDS.
+# Execute the next commands, and print the CPU time per command. Arguments: COMMANDS.
 commands_call() {
     lab_psql -f "$BENCH/sql/execute.sql" -v first="$commands_next" -v number="$1"
     commands_next=$((commands_next + $1))
 }
 
-# Execute the next commands, while another session purges one recorded command for each of them: COMMANDS.
+# Execute the next commands while another session purges the same number of recorded commands. Arguments: COMMANDS.
 commands_call_and_purge() {
     local purge
     "${psql[@]}" -o /dev/null -f "$BENCH/sql/purge.sql" -v first="$commands_next" -v batch="$commands_batch" &
@@ -37,7 +38,7 @@ commands_call_and_purge() {
     wait "$purge" || lab_die "the purge failed"
 }
 
-# Execute the measured commands once more: COMMANDS.
+# Execute the measured commands once more. Arguments: COMMANDS.
 commands_repeat() {
     commands_next=$((commands_next - $1))
     commands_call "$1"
@@ -45,7 +46,8 @@ commands_repeat() {
 
 commands_vacuum() { lab_psql -c "VACUUM (INDEX_CLEANUP ON) idgen.creation_identifiers"; }
 
-# Record the cost of a function after a checkpoint, divided by a number of commands: SERIES X ROUND COMMANDS FUNCTION.
+# Record the cost of a function after a checkpoint, divided by a number of commands. Arguments: SERIES X ROUND COMMANDS
+# FUNCTION.
 commands_measure() {
     lab_before
     "$5" "$4" >"$bench_scratch/result"
@@ -54,5 +56,5 @@ commands_measure() {
     lab_record "$1" "$2" "$3" <"$bench_scratch/result"
 }
 
-# Record the size of an index: SERIES X INDEX.
+# Record the size of an index. Arguments: SERIES X INDEX.
 commands_size() { bench_value "SELECT 'index_mb', pg_relation_size('idgen.$3') / 1e6" | lab_record "$1" "$2" 1; }

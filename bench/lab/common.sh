@@ -1,24 +1,24 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2034   # variables of the scripts
+# shellcheck disable=SC2034   # the scripts use these variables
 #
-# common.sh: functions for all benchmarks. To be sourced.
+# common.sh: functions for all benchmarks. Source this file.
 #
-# A benchmark runs on a private cluster (scripts/lib.sh) or, with --server, on the server of the
-# PG* variables, where it creates everything in the schema idgen_bench. On exit, even if interrupted,
-# it removes the cluster, or drops the schema and the extension that bench_open created.
+# A benchmark runs on a private cluster (scripts/lib.sh) or, with --server, on the server that the PG* variables select.
+# On that server, it creates everything in the schema idgen_bench. On exit, even if interrupted, it removes the cluster,
+# or drops the schema, and the extension if bench_open created it.
 
 BENCH=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source-path=SCRIPTDIR source=../../scripts/lib.sh
 . "$BENCH/../../scripts/lib.sh"
 
-# the output of psql, pgbench and awk is parsed
+# The output of psql, pgbench and awk is parsed.
 export LC_ALL=C
 
 server=0                # 1: use the server of the PG* variables
 bench_packages=         # "bench": also install what the report requires
-bench_child=            # the client that is running
+bench_child=            # the running client
 bench_scratch=          # a folder for intermediate results
-bench_schema=           # these are dropped at the end
+bench_schema=           # the schema and the extension are dropped at the end
 bench_extension=
 bench_started=$SECONDS
 
@@ -30,8 +30,8 @@ bench_progress() {
 # Print 5000000 as 5,000,000.
 bench_number() { sed -E ':a; s/([0-9])([0-9]{3})($|,)/\1,\2\3/; ta' <<<"$1"; }
 
-# Read options with idgen_options. A dash or a dot in the name of an option becomes an
-# underscore in the name of its variable: --age.rates sets age_rates.
+# Read options with idgen_options. In the name of a variable, an underscore replaces each dash and dot in the name of
+# its option, so --age.rates sets age_rates.
 bench_options() {
     local names=$1 argument given=()
     shift
@@ -43,8 +43,8 @@ bench_options() {
     [ ${#arguments[@]} = 0 ] || idgen_die "unknown argument ${arguments[0]}; see --help"
 }
 
-# Run a client in the background and wait for it, because bash does not handle
-# signals while it waits for a command in the foreground.
+# Run a client in the background and wait for it, because bash does not handle signals while it waits for a foreground
+# command.
 bench_run() {
     local status
     "$@" <&0 &
@@ -57,14 +57,14 @@ bench_run() {
 
 psql=(psql -X -q -A -t -F ' ' -v ON_ERROR_STOP=1)
 
-# Print the result of statements. Use bench_psql for those that can take long, and bench_value for short ones.
+# Print the result of statements. Use bench_psql for statements that can take long, and bench_value for short ones.
 bench_psql() { bench_run "${psql[@]}" "$@"; }
 bench_value() { "${psql[@]}" -c "$1"; }
 
-# Run pgbench. Sets "processed" to the number of transactions, and "tps" to their number per second.
+# Run pgbench. Set "processed" to the number of transactions, and "tps" to the transactions per second.
 bench_pgbench() {
     local log=$bench_scratch/pgbench
-    # if this script is interrupted, its own messages must not go to the log
+    # If this script is interrupted, its own messages must not go to the log.
     bench_run bash -c 'exec pgbench -n -M prepared "$@" >"$0" 2>&1' "$log" "$@" ||
         { grep -m 1 error: "$log" >&2 || cat "$log" >&2; return 1; }
     processed=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$log")
@@ -75,8 +75,8 @@ bench_pgbench() {
 bench_close() {
     [ -z "$bench_child" ] || kill "$bench_child" 2>/dev/null
     if [ "$server" = 1 ] && [ -n "$bench_schema" ]; then
-        # Terminate the backends, which do not notice that their clients have exited. This psql runs without the
-        # terminal, because Ctrl-C would end it, too.
+        # Terminate the backends, which do not notice that their clients have exited. This psql runs detached from the
+        # terminal, so that Ctrl-C does not end it.
         {
             echo "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
                   WHERE application_name = current_setting('application_name') AND pid <> pg_backend_pid();
@@ -88,7 +88,7 @@ bench_close() {
     [ -z "$bench_scratch" ] || rm -rf "$bench_scratch"
 }
 
-# Open a connection. A private cluster is started with the given settings, and has a key "default".
+# Open a connection. A private cluster is started with the given settings, and has the key "default".
 bench_open() {
     local where
     if [ "$server" = 0 ]; then
@@ -103,7 +103,7 @@ bench_open() {
     fi
     bench_scratch=$(mktemp -d /tmp/idgen.bench.XXXXXX)
 
-    # the caller's settings, followed by those of all benchmarks
+    # Append the settings of all benchmarks to the caller's settings.
     export PGOPTIONS="${PGOPTIONS:-} -c synchronous_commit=off -c client_min_messages=warning\
  -c statement_timeout=0 -c max_parallel_workers_per_gather=0 -c jit=off"
     export PGAPPNAME=idgen_bench_$$

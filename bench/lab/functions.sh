@@ -8,8 +8,8 @@
 #   --rounds N        rounds, of which the fastest is reported (default 5)
 #   --help            this text
 #
-# The time of the same query with pg_backend_pid(), the fastest function, or with a column is subtracted. Each round
-# measures all functions, so that a busy moment affects all of them.
+# The script subtracts the time of the same query with pg_backend_pid(), which is the fastest function, or with a plain
+# column. Each round measures all functions, so that a busy moment affects all of them.
 
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh

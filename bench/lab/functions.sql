@@ -1,12 +1,12 @@
--- Measure the time of a call of each function, and print a Markdown table. A statement calls a generator
--- :calls times, and a function that reads identifiers once for each row of a table.
+-- Measure the time of a call of each function, and print a Markdown table. A statement calls a generator :calls times,
+-- or calls a function that reads identifiers once for each row of a table.
 CREATE TABLE idgen_bench.ids AS
     SELECT number, id, id::text AS text, idgen.uuid_to_base(id, 36) AS base_36, idgen.uuid_v7() AS v7
     FROM (SELECT number, idgen.short_comb() AS id FROM generate_series(1, :calls::bigint) number OFFSET 0) made;
 VACUUM ANALYZE idgen_bench.ids;
 CREATE SEQUENCE idgen_bench.numbers CACHE 1;
 
--- The time of the first call of each source is subtracted from the times of the others.
+-- The first call of each source is the baseline. Its time is subtracted from the times of the other calls.
 CREATE TEMPORARY TABLE calls (number serial, source text, call text, best float8);
 INSERT INTO calls (source, call)
 SELECT format('generate_series(1, %s)', :calls), unnest(ARRAY['pg_backend_pid()', 'gen_random_uuid()',

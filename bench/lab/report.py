@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Write the report of runs of the laboratory: report.md and the pictures, *.svg.
 
-Reads the files that run.sh wrote to the folders and to the folders in them (measurements.csv, keys.csv, settings.csv,
-touches.csv). Missing files, scenes, keys and metrics are omitted, so that an interrupted run has a report, too. The
-same input always results in the same output, byte for byte.
+The program reads the files that run.sh wrote to the folders and to the folders in them (measurements.csv, keys.csv,
+settings.csv, touches.csv). Missing files, scenes, keys and metrics are omitted, so that an interrupted run has a
+report, too. The same input always results in the same output, byte for byte.
 """
 
 import argparse
@@ -12,24 +12,24 @@ import re
 import sys
 from collections import Counter, namedtuple
 
-sys.dont_write_bytecode = True      # no files beside the sources
+sys.dont_write_bytecode = True      # do not write files next to the sources
 
 from reporting import pictures
 from reporting.measurements import METRICS, Run, figure, ratio, short, warn, with_spread
 
-# heading     of the section
-# about       how the scene was measured
-# series, x   what the first columns of the tables contain
-# metrics     a table for each of them
+# heading     the heading of the section
+# about       a description of how the scene was measured
+# series, x   the headings of the first columns of the tables
+# metrics     the metrics, each of which has a table
 # ratios      pairs of keys whose ratios of costs are columns of the tables
 # picture     the title of a picture that shows the WAL over x, with a panel for each series
-# left_out    for a metric, a pattern of series that its table omits if it has others, because they repeat those
+# left_out    for a metric, a pattern of series whose figures repeat those of others, so that its table omits them
 Scene = namedtuple("Scene", "heading about series x metrics ratios picture left_out",
                    defaults=["", "", [], [], None, {}])
 TO_RANDOM = [("random", "keyed_comb"), ("keyed_comb", "uuid_v7")]
 COSTS = {"wal_bytes_per_row", "rows_per_s", "replay_s", "cpu_us_per_row"}
 TIMED = {"rows_per_s", "replay_s"}
-SHORTEST = {"cpu_us_per_row"}      # the mean would depend on the other load of the machine
+SHORTEST = {"cpu_us_per_row"}      # because the mean would depend on other load on the machine
 
 SCENES = {
     "usual": Scene("A usual table", """\

@@ -14,8 +14,8 @@
 #   --help               this text
 #
 # The report describes the scenes. Progress is written to stderr. The files measurements.csv, keys.csv, settings.csv and
-# touches.csv, and a report, are written to the folder. An interrupted run leaves its measurements there. Everything
-# else that a run creates is removed at the end.
+# touches.csv, and a report, are written to the folder. If a run is interrupted, the folder contains its measurements.
+# Everything else that a run creates is removed at the end.
 
 set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=common.sh
@@ -23,10 +23,10 @@ set -uo pipefail
 # shellcheck source-path=SCRIPTDIR source=lab.sh
 . "$BENCH/lab.sh"
 
-# --- sizes, options and keys ------------------------------------------------
+# --- Sizes, options and keys ------------------------------------------------
 
 scene=usual,change,age,rates,speed,replay,bulk,delete,tenants,areas,orders,lists,commands,entities,heat
-# shellcheck disable=SC2034  # quick is read before the others
+# shellcheck disable=SC2034  # quick is read before the other options
 quick=0 keys='' out='' no_report=0
 names="scene quick? keys out no_report?"
 command=run.sh
@@ -40,7 +40,7 @@ list() {
     sed -E ':a; /\\$/ { N; s/ *\\\n *//; ta }; s/^#.*//; /^ *$/d; s/ *\| */|/g; s/ +$//' "$BENCH/$1"
 }
 
-# the variable of age.rates is age_rates
+# The variable age_rates contains the size age.rates.
 sizes=()
 while IFS='|' read -r name full small _; do
     name=${name/./_}
@@ -77,9 +77,9 @@ done
 [ -n "$out" ] || out=$BENCH/report/$(date '+%Y-%m-%d_%H%M%S')
 [ ! -e "$out/measurements.csv" ] || idgen_die "$out already contains measurements"
 
-# --- the results ------------------------------------------------------------
+# --- The results ------------------------------------------------------------
 
-# Quote a text for a CSV file.
+# Quote a string for a CSV file.
 quoted() { echo "\"${1//\"/\"\"}\""; }
 
 # Print settings.csv: the machine, and the settings that affect the figures.
@@ -97,7 +97,7 @@ settings() {
     done
 }
 
-# Create the files. Called at the first measurement, so that no folder lacks measurements.
+# Create the files. This happens at the first measurement, so that no folder lacks measurements.
 begin_results() {
     local name
     mkdir -p "$out" || exit 1
@@ -116,12 +116,12 @@ finish() {
     bench_progress "$ending$out"
 }
 
-# --- the run ----------------------------------------------------------------
+# --- The run ----------------------------------------------------------------
 
 ending="interrupted; the measurements so far are in "
 [ "$no_report" = 1 ] || bench_packages=bench
 idgen_at_exit finish
-# no checkpoints except those of the scenes, and WAL as with default settings
+# Only the scenes make checkpoints, and the other settings that affect WAL have their defaults.
 bench_open shared_buffers=256MB autovacuum=off checkpoint_timeout=1h max_wal_size=64GB min_wal_size=1GB \
     full_page_writes=on wal_compression=off max_connections=100
 lab_open

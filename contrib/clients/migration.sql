@@ -6,7 +6,7 @@ CREATE TABLE orders (
 );
 CREATE INDEX ON orders (created_at, id);    -- for lists
 
--- The application generates the keys of these tables, and the server checks them. Each table has an area of its own.
+-- The application generates the keys of these tables, and the server checks them. Each table has its own area.
 CREATE TABLE invoices (
     id uuid PRIMARY KEY,
     order_id uuid NOT NULL REFERENCES orders

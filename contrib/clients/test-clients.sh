@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 #
-# test-clients.sh: the tests of contrib/clients/, with all stacks and generators of its programs.txt.
+# test-clients.sh: run the tests of contrib/clients/ with all stacks and generators in programs.txt.
 #
-#   contrib/clients/test-clients.sh [NAME ...]     only these
+#   contrib/clients/test-clients.sh [NAME ...]     only these programs
 #
-# Installs their runtimes (Debian packages, npm packages in the versions of contrib/clients/package-lock.json,
-# kept in $IDGEN_CLIENTS or /var/cache/idgen-clients). A program whose runtime is missing has failed.
+# The script installs the runtimes of the programs: Debian packages, and npm packages in the versions of
+# contrib/clients/package-lock.json, which are kept in $IDGEN_CLIENTS or /var/cache/idgen-clients. If a runtime is
+# missing, the program has failed.
 
 . "$(dirname "$0")/../../scripts/results.sh"
 
@@ -26,7 +27,7 @@ install_npm_packages() {
 }
 
 build_idgen tests
-# those of each program separately: perhaps not all can be installed
+# Install the packages of each program separately, because some packages may not be available.
 while IFS='|' read -r name _ runtime packages _; do
     [[ ${#arguments[@]} -eq 0 || " ${arguments[*]} " == *" $name"* ]] || continue
     if [[ $packages == *npm:* ]]; then

@@ -19,7 +19,7 @@
 #include "utils/uuid.h"
 
 #include "compat.h"
-#include "functions.h"			/* made by fuzz.sh: all SQL functions in src/ */
+#include "functions.h"			/* fuzz.sh creates it: all SQL functions in src/ */
 
 extern void check_failed(const char *condition, const char *file, int line) pg_attribute_noreturn();
 
@@ -69,7 +69,7 @@ value_of(Outcome outcome)
 	return outcome.value;
 }
 
-/* Arguments.  Those passed by reference are copied to memory of exactly their length. */
+/* Arguments.  Arguments passed by reference are copied to memory of exactly their length. */
 extern NullableDatum uuid_arg(const pg_uuid_t *id);
 extern NullableDatum text_arg(const char *bytes, size_t length, bool short_header);
 

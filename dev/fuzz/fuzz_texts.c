@@ -1,12 +1,12 @@
 /*
  * fuzz_texts.c
- *	  Identifiers as text: no input crashes the functions that read them, these
- *	  raise only documented errors, and an identifier that is read and written
- *	  again is the same.  t/003_properties.pl tests the values that they
- *	  return.
+ *	  Targets for identifiers as text.  No input may crash the functions that
+ *	  read them, these functions may raise only documented errors, and an
+ *	  identifier that is read and written again must not change.
+ *	  t/003_properties.pl tests the values that the functions return.
  *
- * The first byte of an input contains options.  The rest is used as a text to
- * read, and as a uuid and a prefix to write.
+ * The first byte of an input contains options.  The rest is used both as a
+ * text to read, and as a uuid and a prefix to write.
  */
 #include "fuzz.h"
 
@@ -36,7 +36,7 @@ same_text(Datum value, NullableDatum text)
 	return text_is(value, text_bytes(text.value), text_length(text.value));
 }
 
-/* Did the function return a value?  It must not raise any other error than this. */
+/* Did the function return a value?  It must not raise any other error. */
 static bool
 is_read(Outcome outcome, int error)
 {
@@ -44,7 +44,7 @@ is_read(Outcome outcome, int error)
 	return outcome.sqlstate == 0;
 }
 
-/* Digits of a base, ObjectIds, ULIDs and uuids. */
+/* Target for digits of a base, ObjectIds, ULIDs and uuids */
 void
 fuzz_base(Input *input)
 {
@@ -85,7 +85,7 @@ fuzz_base(Input *input)
 	}
 	CHECK(as_uuid.sqlstate == 0 || as_bigint.sqlstate == as_uuid.sqlstate);
 
-	/* ObjectIds have digits of base 16, ULIDs of base 32 */
+	/* ObjectIds have digits of base 16, and ULIDs have digits of base 32. */
 	CHECK(is_read(CALL(idgen_object_id_timestamp, any), ERRCODE_INVALID_TEXT_REPRESENTATION) ||
 		  !DatumGetBool(CALL_VALUE(idgen_is_object_id, any)));
 	CHECK(is_read(CALL(idgen_ulid_timestamp, any), ERRCODE_INVALID_TEXT_REPRESENTATION) ?
@@ -154,7 +154,7 @@ check_written(const Prefixed *kind, NullableDatum prefix, const pg_uuid_t *id)
 	check_read(kind, made);
 }
 
-/* TypeIDs and prefixed ids. */
+/* Target for TypeIDs and prefixed ids */
 void
 fuzz_prefixed(Input *input)
 {

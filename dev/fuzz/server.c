@@ -1,16 +1,16 @@
 /*
  * server.c
  *	  The entry point of the fuzz targets, and substitutes for the few parts of
- *	  a server that they call: errors, text and memory.
+ *	  a server that the targets call: errors, text and memory.
  *
  * An error jumps back to the call of the function that raised it.  Its
- * messages are formatted, as in a server, and discarded.  Functions of the
- * server that no target reaches are missing, because the linker removes the
+ * messages are formatted, as in a server, and then discarded.  Server
+ * functions that no target reaches are missing, because the linker removes the
  * code that calls them.
  *
- * palloc() is that of libpgcommon.  It calls malloc(), so AddressSanitizer
- * knows the bounds of each piece of memory.  Memory that a target did not free
- * is freed after each input.
+ * palloc() comes from libpgcommon.  It calls malloc(), so AddressSanitizer
+ * knows the bounds of each allocation.  If a target does not free its memory,
+ * the memory is freed after each input.
  */
 #include "fuzz.h"
 

@@ -1,10 +1,9 @@
 """snowflake.py FOLDER SECONDS SEED: see dev/stress.sh.
 
-Exits with status 1 if a value occurred twice or was not greater than earlier values, or if no value
-was returned. Three sessions call snowflake(), whose high-water mark is ten hours ahead of the clock,
-so that the clock alone does not prevent repeated values. Another session changes the sequence in the
-ways that KINDS lists, sometimes in the first statement after a restart. Values of a transaction that
-replaced the sequence and was rolled back are ignored.
+The program exits with status 1 if a value occurred twice or was not greater than earlier values, or if no value was
+returned. Three sessions call snowflake(), whose high-water mark is ten hours ahead of the clock, so that the clock
+alone does not prevent repeated values. Another session changes the sequence in the ways that KINDS lists, sometimes in
+the first statement after a restart. If a transaction replaced the sequence and was rolled back, its values are ignored.
 """
 
 import collections
@@ -29,20 +28,20 @@ def fail(kind, error, trace):
 
 
 sys.excepthook = fail
-# a failure in a thread ends the program
+# A failure in a thread ends the program.
 threading.excepthook = lambda failure: fail(*failure[:3])
 
 
 class Lost(Exception):
-    """The connection ended."""
+    """Raised when a connection has ended."""
 
 
 class Refused(Exception):
-    """The server raised an error, whose SQLSTATE is the argument."""
+    """Raised when the server reports an error. The argument is its SQLSTATE."""
 
 
 class Session:
-    """A psql process. A query whose rows are needed has 'row' as its first column."""
+    """A psql process. If the rows of a query are needed, its first column must be 'row'."""
 
     def __init__(self, settings=''):
         self.psql = subprocess.Popen(
@@ -67,7 +66,7 @@ class Session:
             if word == 'row':
                 rows.append(values)
             elif word == 'end':
-                # a lost connection has no SQLSTATE, unless an administrator has ended it
+                # A lost connection has no SQLSTATE unless an administrator has terminated it.
                 if not values or values[0].startswith('57P'):
                     break
                 if values[0] == '00000':
@@ -162,7 +161,7 @@ def take_values(number):
                 before = history.greatest
                 with contextlib.suppress(Refused):
                     if rng.random() < 0.5:
-                        # ten seconds have 40 million values
+                        # Ten seconds have 40 million values.
                         session.run(USE_UP.format(rng.choice([100, 20000, 5000000])))
                     history.add(session.run(values(rng.choice([1, 3, 50]))), before, f'session {number}')
         session.close()
@@ -175,14 +174,14 @@ def statements(rng, what):
     changes = {
         'alter': f"ALTER SEQUENCE {SEQUENCE} {rng.choice(['INCREMENT 1', 'RESTART', 'CACHE 1', 'OWNER TO keeper'])}",
         'nextval': f"SELECT max(nextval('{SEQUENCE}')) FROM generate_series(1, {rng.choice([1, 31, 32, 33, 66])})",
-        # so far ahead that no other session reaches it meanwhile
+        # The new mark is so far ahead that no other session reaches it in the meantime.
         'setval': f"SELECT setval('{SEQUENCE}', last_value + {rng.choice([20, 40]) << 28}) FROM {SEQUENCE}",
         'checkpoint': 'CHECKPOINT',
         **{name: replace_sequence(how) for name, how in REPLACEMENTS.items()}}
     if what in ('nextval', 'setval', 'checkpoint'):
         return [changes[what], values(2)], True
     savepoint = rng.random() < 0.3
-    # RESTART removes the high-water mark, and a server that has returned no value yet would follow the clock
+    # RESTART removes the high-water mark, so a server that has not returned a value yet would follow the clock.
     return [*(['SELECT idgen.snowflake()'] if what == 'alter' else []),
             'BEGIN', *(['SAVEPOINT s'] if savepoint else []), changes[what], use, values(2),
             *(['ROLLBACK TO s', values(2)] if savepoint else []), end], end == 'COMMIT' and not savepoint
@@ -201,7 +200,7 @@ def cause_faults():
                 raise RuntimeError(f'the server did not restart after a stop in mode {what}')
             if rng.random() < 0.5:
                 continue
-            # the first statement after the start, unless another session is faster
+            # This is the first statement after the start, unless another session is faster.
             what = rng.choice(list(REPLACEMENTS))
             counts[what + ' after a restart'] += 1
         sql, kept = statements(rng, what)

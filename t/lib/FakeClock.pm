@@ -1,4 +1,4 @@
-# A fake clock for a server. The test can change it while the server runs.
+# This module provides a fake clock for a server. The test can change it while the server runs.
 #
 # libfaketime is preloaded into the server's processes, and reads the time from a file. (On Debian and Ubuntu, it is in
 # the package faketime.)

@@ -1,7 +1,8 @@
-# The list of all SQL functions of idgen, for use by the tests. t/003 compares it with pg_proc, and calls each function
-# with its arguments. The list specifies who may call a function (t/041), whether it works on a standby (t/046), and
-# which generators are called under load. A new function needs one row here and, if it takes an identifier, text or a
-# number, one entry in properties.sql. CONTRIBUTING.md lists the other places.
+# This module lists all SQL functions of idgen. t/003_properties.pl compares the list with pg_proc, and calls each
+# function with its arguments. The list specifies who may call a function (t/041_search_path.pl), whether the function
+# works on a standby (t/046_lagging_standby.pl), and which generators are called under load. A new function needs one
+# row here. If it takes an identifier, text or a number, it also needs an entry in properties.sql. CONTRIBUTING.md lists
+# the other places.
 
 package Functions;
 use strict;
@@ -187,8 +188,9 @@ our @tickers = map { $_->{name} } grep { $_->{kind} eq 'ticker' } @functions;
 our @of_keys = sort map { $_->{name} } grep { $_->{kind} eq 'key' || $_->{name} eq 'check_recent_hmac_id' } @functions;
 our @sequences = (map({ "${_}_mark" } @tickers), 'decimal_id_counter');
 
-# The reason why each combination of kind and attributes is correct. Workers have the leader's settings, snapshot and
-# statement timestamp. They do not have other state of the leader, such as keys, counters and random bits.
+# Only these combinations of kind and attributes are correct, for the reasons given here. Workers have the leader's
+# settings, snapshot and statement timestamp. They do not have the leader's other state, such as keys, counters and
+# random bits.
 our %reason_of = (
 	'generator vs' => 'each process counts and draws for itself',
 	'generator vu' => 'increases a sequence',

@@ -1,5 +1,6 @@
-# A database that uses every part of idgen that stores something: keys of all kinds, recorded commands, an id domain,
-# rights, settings, and the tickers' high-water marks. Tests use it to check that an operation preserves all of these.
+# This module creates a database that uses every part of idgen that stores something: keys of all kinds, recorded
+# commands, an id domain, rights, settings, and the tickers' high-water marks. Tests use it to check that an operation
+# preserves all of these.
 #
 #   InUse::create($node, 'shop');
 #   my $before = InUse::contents($node, 'shop');
@@ -13,7 +14,7 @@ use warnings;
 use Server;
 use Test::More;
 
-# For each function, an expression that increases with each new value. Since trace_id() wraps around every 388 days, its
+# Each function has an expression that increases with each new value. Since trace_id() wraps around every 388 days, its
 # expression is the distance from the first value.
 my %ordered = (
 	snowflake => 'id',
@@ -30,7 +31,7 @@ my $request = q{'{"customer": 7, "lines": [1, 2.50]}'};
 # Settings for a server whose databases have no settings of their own
 our $settings = "idgen.node_id = $node_id\nidgen.launch_id = 12345\n";
 
-# All rights on idgen's relations, on their columns and on idgen's functions, except default rights
+# This query returns all rights on idgen's relations, their columns and idgen's functions, except default rights.
 our $rights = q{
 	SELECT relname, '', a.grantor::regrole, a.grantee::regrole, a.privilege_type, a.is_grantable
 	FROM pg_class, aclexplode(relacl) a WHERE relnamespace = 'idgen'::regnamespace

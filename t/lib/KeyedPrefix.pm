@@ -1,4 +1,4 @@
-# The prefix of a keyed COMB as defined in docs/keyed-comb.md, implemented independently of the extension's code.
+# Compute the prefix of a keyed COMB as docs/keyed-comb.md defines it, independently of the extension's code.
 
 package KeyedPrefix;
 use strict;

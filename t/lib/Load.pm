@@ -1,6 +1,6 @@
-# psql clients that repeat statements until their sessions end, and then connect again. Everything that the server
-# returns to them is recorded, for two checks: no identifier was returned twice, even if its transaction did not commit,
-# and each command has created one order.
+# This module runs psql clients, which repeat statements until their sessions end and then connect again. It records
+# everything that the server returns to them, for two checks: no identifier was returned twice, even if its transaction
+# was not committed, and each command has created one order.
 #
 #   my $load = Load->new($node, insert => 4, take => 2, create => 6);
 #   $load->work(100);              # until each client has received that many more rows
@@ -9,7 +9,7 @@
 #   $load->check;
 #
 # "insert" clients insert rows whose identifiers are unique and come from column defaults. "take" clients fetch
-# identifiers in different ways. "create" clients create orders with create_once(). About five of them send each
+# identifiers in different ways. "create" clients create orders with create_once(). About five clients send each
 # command, most of them at the same time. A test can add kinds of clients to %Load::scripts. The node needs
 # $Tickers::settings, unless all clients are "create" clients.
 
@@ -31,8 +31,8 @@ our %set_up = (
 	create => q{CREATE TABLE orders (id uuid, command uuid);
 		CREATE SEQUENCE commands MINVALUE 0});
 
-# For each kind of client: its statement, and the lines that its script repeats. The statements that write rows include
-# a pause, which limits the amount of data. The others do not pause, because pg_sleep() depends on the clock.
+# Each kind of client has a statement, and lines that its script repeats. The statements that write rows include a
+# pause, which limits the amount of data. The others do not pause, because pg_sleep() depends on the clock.
 our %scripts = (
 	insert => [
 		'INSERT INTO things (snowflake) SELECT idgen.snowflake() FROM generate_series(1, 3), pg_sleep(0.01) RETURNING '
@@ -49,7 +49,7 @@ our %scripts = (
 		':make;' ]);
 my $values = ':make FROM generate_series(1, 3);';
 my @ways_to_take = (
-	# In a transaction that stays open
+	# Execute the calls in a transaction that stays open.
 	"$values\n\\if :ERROR\nROLLBACK AND CHAIN;\n\\endif",
 	$values,
 	# The transaction has no changes to commit, so only the tickers flush WAL.

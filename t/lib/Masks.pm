@@ -1,5 +1,6 @@
-# A server with keys for masks, in the file idgen_keys in the data directory, and a role "caller" that can only call the
-# functions. To allow this in another database, call ask($Masks::grant, $database).
+# This module provides a server with keys for masks in the file idgen_keys in the data directory, and with a role
+# "caller" that can only call the functions. To let the role do this in another database, call ask($Masks::grant,
+# $database).
 #
 #   my $masks = Masks->new;
 #   $masks->outcome(q{SELECT idgen.permute(2, 'a')});   # rows, or the error with SQLSTATE

@@ -1,4 +1,4 @@
-# The SQL on a documentation page, by section. With it, a test executes the same SQL that users paste.
+# This module returns the SQL on a documentation page by section, so that a test executes the same SQL that users paste.
 #
 #   my $page = Page->new('recipes');          # docs/recipes.md; or a path: 'contrib/portable/README.md'
 #   $page->blocks('Store a uuid');            # the blocks of ```sql in this section

@@ -1,5 +1,5 @@
-# A server with the extension for a test, and functions that return the results of its sessions. This module turns on
-# strict and warnings, and exports everything that Test::More and PostgreSQL::Test::Utils export.
+# This module starts a server with the extension for a test, and has functions that return the results of its sessions.
+# It turns on strict and warnings, and exports everything that Test::More and PostgreSQL::Test::Utils export.
 #
 #   my $node = start_server('shop', 'max_connections = 60');
 #   ask('SELECT 1');                              # rows; an error ends the test
@@ -30,8 +30,8 @@ my ($first, @servers);
 # Return whether matplotlib is installed for the Python that runs report.py.
 sub has_matplotlib { run_command([ '/usr/bin/python3', '-c', 'import matplotlib' ]); return $? == 0 }
 
-# Legal names of roles and objects that need quotation marks or escapes in some contexts. The functions convert names to
-# SQL identifiers and literals.
+# These names of roles and objects are legal, but need quotation marks or escapes in some contexts. The functions
+# convert names to SQL identifiers and literals.
 our @unusual_names = ('svc$app', q{o'brien@example.org}, 'a"b', 'a\b', 'Ünal');
 sub ident { return '"' . $_[0] =~ s/"/""/gr . '"' }
 sub literal { return q{E'} . $_[0] =~ s/(['\\])/\\$1/gr . q{'} }

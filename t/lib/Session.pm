@@ -1,5 +1,5 @@
-# A psql session that stays open (PostgreSQL::Test::BackgroundPsql). The test does not have to wait for its statements,
-# and they may fail.
+# This module runs a psql session that stays open (PostgreSQL::Test::BackgroundPsql). The test does not have to wait for
+# the session's statements, and they may fail.
 #
 #   my $session = Session->new($node, user => 'app', database => 'shop', options => '-c x=1');
 #   $session->ask('SELECT ...');            # rows as psql prints them, or the SQLSTATE of the first error, or "gone"

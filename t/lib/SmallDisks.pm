@@ -1,4 +1,5 @@
-# Small disks that a test can fill. They are tmpfs file systems in their own namespace, which does not require root.
+# This module provides small disks that a test can fill. They are tmpfs file systems in their own namespace, which does
+# not require root.
 #
 #   use SmallDisks (data => 160, wal => 40);    # megabytes; before Test::More
 #   plan skip_all => '...' unless SmallDisks::folder();

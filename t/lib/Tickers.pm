@@ -1,4 +1,4 @@
-# The functions that use a ticker. Their values increase across all sessions.
+# This module calls the functions that use a ticker, whose values increase across all sessions.
 #
 #   begin_scenario('a session', take('shop'));            # the first values of a session in a database
 #   continues('another one', take('shop', 100));          # later values must be greater than all before

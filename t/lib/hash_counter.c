@@ -1,8 +1,9 @@
 /*
  * hash_counter.c: HMAC_Init_ex() of OpenSSL, for a server under test.
  *
- * To be preloaded.  A process adds a byte to the file in the folder
- * $IDGEN_HASHES that has its number as a name for each hash that it begins.
+ * The server preloads this library.  Each time a process begins a hash, the
+ * library adds a byte to a file in the folder $IDGEN_HASHES.  The name of the
+ * file is the number of the process.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

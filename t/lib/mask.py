@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""mask.py {mask|unmask|permute} KEY: convert what the lines of stdin contain.
+"""mask.py {mask|unmask|permute} KEY: convert the lines of stdin.
 
-Written from the definitions, apart from the extension's code: SipHash-2-4
-(Aumasson and Bernstein, 2012), docs/masks.md, and the Feistel network that the
-comments of src/mask.c define.  KEY is 32 hexadecimal digits.  A line has the
-other parameters of the function below.
+This program implements the definitions, independently of the extension's code: SipHash-2-4 (Aumasson and Bernstein,
+2012), docs/masks.md, and the Feistel network that the comments of src/mask.c define. KEY is 32 hexadecimal digits. A
+line contains the other parameters of the corresponding function below.
 """
 import struct
 import sys
@@ -45,7 +44,7 @@ def siphash(key, message):
     return v0 ^ v1 ^ v2 ^ v3
 
 
-# the key 00 01 ... 0f and the message 00 01 ... 0e of the paper's appendix
+# The paper's appendix uses the key 00 01 ... 0f and the message 00 01 ... 0e.
 assert siphash(bytes(range(16)), bytes(range(15))) == 0xa129ca6149be45e5
 
 

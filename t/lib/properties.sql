@@ -1,5 +1,5 @@
 -- Properties of the functions for the values in values.sql. t/003_properties.pl executes each query, whose name is the
--- comment before it. The query must return rows, and "holds" must be true in all of them. tried.f() returns the result
+-- comment before it. Each query must return rows, and "holds" must be true in all of them. tried.f() returns the result
 -- of idgen.f() as text, or "!" and the SQLSTATE.
 
 -- mask_uuid_v7() accepts only version 7, unmask_uuid_v7() accepts only version 4, and they are inverses

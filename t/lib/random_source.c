@@ -1,9 +1,10 @@
 /*
  * random_source.c: RAND_bytes() of OpenSSL, for a server under test.
  *
- * To be preloaded.  In the folder $IDGEN_RANDOM, the file "fail" has the number
- * of a process whose next request of 16 bytes fails, or 0 if all such requests
- * fail, and the file "secret" 16 bytes that answer them.
+ * The server preloads this library.  It reads two files in the folder
+ * $IDGEN_RANDOM.  The file "fail" contains the number of a process whose next
+ * request for 16 bytes fails, or 0 if all such requests of all processes fail.
+ * The file "secret" contains the 16 bytes that answer such requests.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ RAND_bytes(unsigned char *bytes, int count)
 	{
 		int			found = fscanf(file, "%d", &pid) == 1 && (pid == 0 || pid == getpid());
 
-		/* that of a process only once */
+		/* Only one request of the process fails. */
 		if (found && pid != 0 && ftruncate(fileno(file), 0) != 0)
 			abort();
 		fclose(file);

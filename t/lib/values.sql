@@ -1,5 +1,5 @@
--- Random values and boundary values, with which t/003_properties.pl calls the functions. The same value of the variable
--- "seed" produces the same values. The table "literals" contains the literals in t/lib/Functions.pm.
+-- Random values and boundary values with which t/003_properties.pl calls the functions. The same value of the variable
+-- "seed" yields the same values. The table "literals" contains the literals in t/lib/Functions.pm.
 SET client_min_messages = warning;
 ALTER DATABASE :"DBNAME" SET search_path = public;
 

@@ -8,7 +8,7 @@ import statistics
 import sys
 from collections import namedtuple
 
-# The keys in the order of the report. Each has one colour in all pictures.
+# The keys in the order of the report. Each key has the same colour in all pictures.
 COLOURS = {"bigint": "#9a7b00", "random": "#7f7f7f", "uuid_v7": "#2f7fc1", "short_comb": "#d1460f",
            "keyed_comb": "#9a5bb8", "hmac_comb": "#00796b"}
 FREE_COLOURS = ["#c2185b", "#5d4037", "#0277bd", "#9e9d24"]
@@ -90,7 +90,7 @@ class Run:
     def _read_measured(self, folder):
         """Read the files that run.sh wrote."""
         settings = {line["name"]: line["value"] for line in read_csv(os.path.join(folder, "settings.csv"))}
-        # without the options that do not affect figures
+        # Omit the options that do not affect figures.
         settings["command"] = re.sub(r" --(out[ =]\S+|no-report)", "", settings.get("command", ""))
         for line in read_csv(os.path.join(folder, "keys.csv")):
             self.labels[line["key"]], self.types[line["key"]] = line["label"], line["type"]
@@ -98,7 +98,7 @@ class Run:
         for line in read_csv(os.path.join(folder, "measurements.csv")):
             at = (line["scene"], line["key"], line["series"], float(line["x"]) if line["x"] else None, line["metric"])
             value = float(line["value"])
-            if math.isfinite(value):    # an empty index has no density
+            if math.isfinite(value):    # the density of an empty index is not a number
                 found.setdefault(at, []).append(value)
                 self._add(at[0], settings)
         self.values.update({at: stat_of(values) for at, values in found.items()})
@@ -146,7 +146,7 @@ class Run:
             elif kind == "point":
                 key, series, x, count, *metrics = rest
                 self._add(name, settings)
-                # name the version if it differs from that of the first run of the scene
+                # Name the version if it differs from that of the scene's first run.
                 first, this = (self._version(run) for run in (self.settings[name][0], settings))
                 series += f", PostgreSQL {this}" * (this != first)
                 for metric, stat in (metric.split("=") for metric in metrics):

@@ -14,8 +14,8 @@ try:
 except ImportError:
     matplotlib = None
 
-INK, WIDTH = "#767676", 8.4         # the colour of text and axes; in inches
-LOG_RATIO = 10                      # of the greatest value to the smallest, above which the scale is logarithmic
+INK, WIDTH = "#767676", 8.4         # the colour of text and axes, and the width in inches
+LOG_RATIO = 10                      # above this ratio of the greatest to the smallest value, use a log scale
 LOOK = {"svg.fonttype": "path", "svg.hashsalt": "idgen", "font.family": "DejaVu Sans", "font.size": 9.5,
         "text.color": INK, "axes.edgecolor": INK, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK,
         "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 9.5, "axes.titlelocation": "left",
@@ -37,10 +37,10 @@ def drawn(rows, columns, height, title, about, draw, **options):
         draw(picture.subplots(rows, columns, squeeze=False, **options))
         file = io.StringIO()
         picture.savefig(file, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    # one line per picture, without the prologue, and with two decimals
+    # Write one line per picture, without the prologue, and with two decimals.
     svg = re.sub(r"^.*?(?=<svg)|<metadata>.*?</metadata>", "", file.getvalue(), flags=re.S)
     svg = re.sub(r"(\.\d{2})\d+", r"\1", re.sub(r"\s+", " ", svg))
-    # write lines of length zero, which are dots, in a shorter form
+    # Write lines of length zero, which are dots, in a shorter form.
     svg = re.sub(r"M (\S+ \S+) L \1 ", r"M\1h0", svg)
     about = f' role="img"><title>{html.escape(title)}</title><desc>{html.escape(about)}</desc>'
     return svg.replace(">", about, 1) + "\n"
@@ -88,7 +88,7 @@ def heat(title, about, colours, panels):
     """Draw where in the index rows were inserted: panels = {key: (touches, pages)}, in which pages is a text."""
     def draw(axes):
         for panel, (key, (touches, pages)) in zip(axes[0], panels.items()):
-            # a line of length zero needs fewer bytes than a marker
+            # A line of length zero needs fewer bytes than a marker.
             xs = [x for touch in touches for x in (touch.row, touch.row, None)]
             ys = [y for touch in touches for y in (touch.position, touch.position, None)]
             panel.plot(xs, ys, linewidth=1.5, solid_capstyle="round", color=colours[key])

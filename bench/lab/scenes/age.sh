@@ -1,13 +1,13 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# age: the WAL of a row, over the years of a table. In each cycle of the short prefix, only the same minutes get rows.
-# The measurements are made in the second half of these minutes.
+# age: the WAL per row over the years of a table. Only the same minutes of each cycle of the short prefix get rows. The
+# measurements are made in the second half of these minutes.
 
 lab_keys random uuid_v7 short_comb keyed_comb
 lab_set shared_buffers="$age_shared_buffers"
 cycle_minutes=65536
 
-# Insert the rows of a cycle, up to a minute: CYCLE MINUTE.
+# Insert the rows of a cycle up to the given minute. Arguments: CYCLE MINUTE.
 age_fill() {
     local begin=$((cycle_start + $1 * cycle_minutes * 60000000))
     [ "$clock" -ge "$begin" ] || clock=$begin

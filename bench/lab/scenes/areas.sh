@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# areas: keyed COMBs with an area for each tenant, so that no tenant can date the keys of another one. The tenant of a
-# row is random.
+# areas: keyed COMBs with an area for each tenant, so that a tenant cannot date the keys of another tenant. Each row
+# belongs to a random tenant.
 
 lab_keys random keyed_comb
 lab_set

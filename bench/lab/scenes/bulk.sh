@@ -1,12 +1,12 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# bulk: many rows at once, with keys by the server's clock, into a table with a history of a year. They are inserted in
-# one INSERT, by eight sessions, and in one INSERT with keys of twelve areas in turn.
+# bulk: many rows at once, with keys by the server's clock, in a table with the rows of a year. The rows are inserted in
+# one INSERT, by eight sessions, and in one INSERT whose keys alternate between twelve areas.
 
 lab_keys random uuid_v7 short_comb keyed_comb
 lab_set shared_buffers="$bulk_shared_buffers"
 
-# Insert rows with the key EXPRESSION from a number of sessions: EXPRESSION SESSIONS.
+# Insert rows with the key EXPRESSION in the given number of sessions. Arguments: EXPRESSION SESSIONS.
 bulk_insert() {
     local part=$((bulk_inserts / $2))
     echo "INSERT INTO idgen_bench.rows SELECT $1, i FROM generate_series(1, $part) i;" >"$bench_scratch/insert.sql"
@@ -14,7 +14,7 @@ bulk_insert() {
     rows=$((rows + part * $2))
 }
 
-# SERIES EXPRESSION SESSIONS
+# Measure a way of inserting rows. Arguments: SERIES EXPRESSION SESSIONS.
 bulk_measure() {
     lab_fill "$bulk_rows" $((bulk_rows / 525960 + 1)) now
     lab_before

@@ -1,13 +1,13 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# change: the default of a table of random keys is changed. Measures the WAL of the next rows, and how much the index
-# grows with many of them. Rows are inserted in one INSERT, with the default and the server's clock, or at a given rate
-# of the simulated clock.
+# change: the default of a table with random keys is changed. The scene measures the WAL of the next rows, and how much
+# the index grows when many rows are added. Rows are inserted in one INSERT, with the default and the server's clock, or
+# at a given rate of the simulated clock.
 
 lab_keys random uuid_v7 keyed_comb
 lab_set
 
-# Recreate the table with random keys, and change the default: ROWS.
+# Recreate the table with random keys, and change the default. Arguments: ROWS.
 change_fill() {
     local new=$key
     key=random
@@ -26,7 +26,7 @@ change_insert() {
     fi
 }
 
-# Measure rows after a checkpoint: ROWS PLACE.
+# Measure rows after a checkpoint. Arguments: ROWS PLACE.
 change_measure() {
     lab_before
     change_insert "$1"
@@ -36,7 +36,7 @@ change_measure() {
     lab_record "$series" "$1" "$2" <"$bench_scratch/result"
 }
 
-# Record how much an index of random keys grows with as many additional rows, in several tables.
+# Record how much an index of random keys grows when the same number of rows is added, in several tables.
 change_growth() {
     local size="pg_relation_size('idgen_bench.rows_pkey')" before place
     for ((place = 1; place <= change_tables; place++)); do
@@ -51,7 +51,8 @@ change_growth() {
 
 rate=0 series='one INSERT'
 for key in "${scene_keys[@]}"; do
-    # each in its own table, because more rows of the same five minutes would be inserted on the pages of the first rows
+    # Use a new table for each measurement, because further rows of the same five minutes would be inserted on the same
+    # pages.
     for ((place = 1; place <= change_tables; place++)); do
         change_fill "$change_rows"
         change_measure "$change_inserts" "$place"

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# commands: create_once(), by kind of command id. Each command creates a row whose key is a keyed COMB, in a transaction
-# of its own. Measures first calls, their repetition, first calls beside a purge, and VACUUM after a purge.
+# commands: create_once(), by kind of command id. Each command creates a row whose key is a keyed COMB, in its own
+# transaction. The scene measures first calls, their repetition, first calls during a purge, and VACUUM after a purge.
 
 # shellcheck source-path=SCRIPTDIR/.. source=commands.sh
 . "$BENCH/commands.sh"

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# delete: a table of constant size, from which rows are deleted by time.
+# delete: a table of constant size, from which the oldest rows are deleted.
 
 lab_keys random uuid_v7 short_comb keyed_comb
 lab_set

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
 # entities: create_once(), create_once_bigint() and create_once_text(), by kind of proposed id. The command ids are
-# UUIDs of version 7, and no row is inserted. Also measures without the index on the proposed ids.
+# version 7 UUIDs, and no row is inserted. The scene also measures without the index on the proposed ids.
 
 # shellcheck source-path=SCRIPTDIR/.. source=commands.sh
 . "$BENCH/commands.sh"

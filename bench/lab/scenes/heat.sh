@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# heat: the leaf pages of the index on which the rows of three hours are inserted.
+# heat: the leaf pages of the index into which the rows of three hours are inserted.
 
 lab_keys random short_comb keyed_comb uuid_v7
 lab_set

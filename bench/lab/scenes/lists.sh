@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# lists: what a list needs that shows the newest rows first, page by page. Version 7 UUIDs, which mask_uuid_v7() hides,
-# are in order; other keys need the time and an index on it.
+# lists: the cost of a list that shows the newest rows first, page by page. Version 7 UUIDs, which mask_uuid_v7() hides,
+# are ordered by time. Other keys require a timestamp column and an index on it.
 
 lab_keys uuid_v7 keyed_comb
 lab_set

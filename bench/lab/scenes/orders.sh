@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# orders: orders with three lines each, and an index on the foreign key. Measures the WAL of an order, and the blocks
-# that a query reads when none of them is in memory.
+# orders: orders with three lines each, and an index on the foreign key. The scene measures the WAL of an order, and the
+# blocks that a query reads when none of them is in shared buffers.
 
 lab_keys random uuid_v7 keyed_comb
 lab_set

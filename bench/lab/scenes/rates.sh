@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# rates: the WAL of a row, depending on the rate of inserts and on the time between two checkpoints.
+# rates: the WAL per row, depending on the rate of inserts and on the time between two checkpoints.
 
 lab_keys random uuid_v7 keyed_comb
 lab_set
@@ -11,7 +11,8 @@ for rate in ${rates_rates//,/ }; do
     for key in "${scene_keys[@]}"; do
         lab_fill "$rates_rows" "$rate"
         for minutes in ${rates_minutes//,/ }; do
-            # at most 100,000 rows, and fewer for random keys, whose cost does not depend on the place
+            # Measure at most 100,000 rows. Random keys need fewer rows, because their cost does not depend on the
+            # place.
             places=$((100000 / (rate * minutes) + 6))
             [ "$places" -lt "$rates_places" ] || places=$rates_places
             [ "$key" != random ] || places=3

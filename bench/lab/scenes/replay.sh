@@ -1,13 +1,13 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# replay: the time of replaying the WAL of rows, as on a replica or after a crash. The operating system caches the
-# files or, since PostgreSQL 16, the server uses direct I/O. The server is stopped as in a crash, and started with
-# copies of its data directory.
+# replay: the time of replaying the WAL of rows, as on a replica or after a crash. The operating system caches the files
+# or, since PostgreSQL 16, the server uses direct I/O. The server is stopped as in a crash, and is started with copies
+# of its data directory.
 
 lab_keys random uuid_v7 keyed_comb
 data=$IDGEN_WORK/data
 
-# Print the seconds that the replay takes: SETTING=VALUE ...
+# Print the seconds that the replay takes. Arguments: SETTING=VALUE ...
 replay_once() {
     rm -rf "$data"
     cp -a "$IDGEN_WORK/crashed" "$data"

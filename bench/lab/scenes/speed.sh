@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# speed: the rows per second that several sessions insert into tables with a history of a month. Each transaction
-# inserts one row with a key by the server's clock, and there is a checkpoint every 30 seconds. With direct I/O (since
-# PostgreSQL 16), the tables are cached only in shared buffers.
+# speed: the rows per second that several sessions insert into tables with the rows of a month. Each transaction inserts
+# one row with a key by the server's clock, and there is a checkpoint every 30 seconds. With direct I/O (since
+# PostgreSQL 16), only shared buffers cache the tables.
 
 lab_keys bigint random uuid_v7 keyed_comb
 speed_settings=(shared_buffers="$speed_shared_buffers" checkpoint_timeout=30s)
@@ -10,7 +10,7 @@ speed_settings=(shared_buffers="$speed_shared_buffers" checkpoint_timeout=30s)
 declare -A speed_insert=([narrow]="(payload) VALUES (0)" [usual]="(customer, created, token, note)
     VALUES (1 + floor(random() * 100000)::int, now(), md5(random()::text), repeat('x', 200))")
 
-# Print the rate and the counters: SESSIONS SYNCHRONOUS_COMMIT.
+# Print the rate and the counters. Arguments: SESSIONS SYNCHRONOUS_COMMIT.
 speed_run() {
     local pgbench=(-c "$1" -j 2 -f "$bench_scratch/insert.sql")
     local -x PGOPTIONS="$PGOPTIONS -c synchronous_commit=$2"

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# tenants: a primary key (tenant, id). The tenant of a row is random. With one tenant, the index is like an index on the
-# id alone.
+# tenants: a primary key (tenant, id). Each row belongs to a random tenant. With a single tenant, the index resembles an
+# index on the id alone.
 
 lab_keys random uuid_v7 keyed_comb
 lab_set

@@ -1,15 +1,15 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# usual: compares a typical table of an application with a table of only a key. Measures the WAL of a row, and all bytes
-# that the server writes for a row, depending on the number of rows in a commit, on synchronous_commit, and on other
-# settings. Also measures the bytes of a VACUUM.
+# usual: a typical table of an application, compared with a table that has only a key. The scene measures the WAL per
+# row and all bytes that the server writes per row, depending on the number of rows per commit, on synchronous_commit,
+# and on other settings. It also measures the bytes that VACUUM writes.
 
 lab_keys bigint random uuid_v7 keyed_comb hmac_comb
 IFS=, read -ra usual_numbers <<<"$usual_rows"
 IFS=, read -ra usual_history_rates <<<"$usual_history"
 usual_rate=200
 
-# Insert rows of simulated time in one session: ROWS ROWS-OF-A-COMMIT SYNCHRONOUS_COMMIT.
+# Insert rows of simulated time in one session. Arguments: ROWS ROWS-PER-COMMIT SYNCHRONOUS_COMMIT.
 usual_insert() {
     lab_insert "SELECT nextval('idgen_bench.arrivals') FROM generate_series(1, $2)" >"$bench_scratch/insert.sql"
     lab_psql -c "ALTER SEQUENCE idgen_bench.arrivals RESTART $((rows + 1))"
@@ -18,7 +18,7 @@ usual_insert() {
     rows=$((rows + $1)) clock=$((clock + $1 * spacing))
 }
 
-# Print the metrics of a command and of the checkpoint after it, for ROWS rows: ROWS COMMAND ...
+# Print the metrics of a command and of the checkpoint after it, divided by ROWS. Arguments: ROWS COMMAND ...
 usual_cost() {
     local written
     lab_before
@@ -29,7 +29,8 @@ usual_cost() {
     echo "written_bytes_per_row $((($(lab_written) - written) / $1))"
 }
 
-# Measure each number of rows after a checkpoint, at several places: SERIES ROWS-OF-A-COMMIT SYNCHRONOUS_COMMIT.
+# Measure each number of rows after a checkpoint, at several places. Arguments: SERIES ROWS-PER-COMMIT
+# SYNCHRONOUS_COMMIT.
 usual_measure() {
     local number place
     for number in ${usual_inserts//,/ }; do
@@ -59,7 +60,7 @@ for table in ${usual_tables//,/ }; do
             spacing=$((60000000 / usual_rate))
             for commit in ${usual_commits//,/ }; do
                 usual_measure "$table, ${names[age]}, ${commit/:/ a commit, }" "${commit%:*}" "${commit#*:}"
-                # the cost of random keys depends on the size of a new table
+                # Measure a new table only once, because it grows, and the cost of random keys depends on its size.
                 [ "$age" = 1 ] || continue 2
             done
             for setting in ${usual_settings//,/ }; do

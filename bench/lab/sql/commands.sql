@@ -1,6 +1,6 @@
--- Record :rows commands of a day, whose ids are :id and whose entities are :entity, of the type :type. Prepare :added
--- further ones, and create a procedure that executes a range of these, each in its own transaction, with the function
--- :function. If :with_row, a command also inserts its row.
+-- Record :rows commands of a day, with the ids :id and the entities :entity of the type :type. Prepare :added further
+-- commands, and create a procedure that executes a range of them, each in its own transaction, with the function
+-- :function. If :with_row is true, a command also inserts its row.
 TRUNCATE idgen.creation_identifiers;
 DROP TABLE IF EXISTS idgen_bench.rows, idgen_bench.commands;
 CREATE TABLE idgen_bench.rows (id :type PRIMARY KEY, payload int NOT NULL) WITH (autovacuum_enabled = false);

@@ -1,5 +1,5 @@
--- After earlier sessions have ended, print the counters whose differences are measurements, one "name value" per
--- line: WAL of the whole server, blocks of the index, and the latest checkpoint.
+-- Wait until earlier sessions have ended. Then print the counters whose differences are measurements, one "name value"
+-- per line: WAL of the whole server, blocks of the index, and the latest checkpoint.
 \ir settle.sql
 SELECT 'wal_bytes_per_row', wal_bytes FROM pg_stat_wal
 UNION ALL SELECT 'fpi_per_row', wal_fpi FROM pg_stat_wal

@@ -1,11 +1,11 @@
--- The lines of touches.csv for the rows that the WAL from :lsn to :end_lsn (both in bytes) inserts into the index: the
--- place of the row in the inserts (0 to 1), the leaf block to which it went, the leaf blocks of the index, and the
--- place of the leaf in the index from left to right (0 to 1).
+-- Print the lines of touches.csv for the rows that the WAL from :lsn to :end_lsn (both in bytes) inserts into the
+-- index. The columns are the position of the row among the inserts (0 to 1), the leaf block that contains the row, the
+-- number of leaf blocks in the index, and the position of the leaf block in the index from left to right (0 to 1).
 SET synchronous_commit = local;
 SELECT pg_logical_emit_message(true, 'idgen_bench', '') \g /dev/null
 
--- from text like "blkref #0: rel 1663/5/16436 fork main blk 54 blkref #1: rel ..."; a split puts the row on the left
--- page, which is block 0, or on the right page, which is block 1
+-- The text has the form "blkref #0: rel 1663/5/16436 fork main blk 54 blkref #1: rel ...". A split inserts the row on
+-- the left page, which is block 0, or on the right page, which is block 1.
 CREATE TEMPORARY TABLE touch AS
 SELECT row_number() OVER (ORDER BY start_lsn) AS number,
        (regexp_match(block_ref, 'blkref #' || CASE record_type WHEN 'SPLIT_R' THEN 1 ELSE 0 END

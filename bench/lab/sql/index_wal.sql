@@ -1,8 +1,9 @@
--- The WAL of the index from :lsn to :end_lsn (both in bytes), and its full-page images, per row of :rows rows.
+-- Print the WAL of the index from :lsn to :end_lsn (both in bytes) and its full-page images, both per row for :rows
+-- rows.
 SET synchronous_commit = local;
 SELECT pg_logical_emit_message(true, 'idgen_bench', '') \g /dev/null
 
--- an image appears in text like "blkref #0: rel 1663/5/16436 fork main blk 54 (FPW); hole: ..."
+-- An image has the form "blkref #0: rel 1663/5/16436 fork main blk 54 (FPW); hole: ..."
 SELECT name, round(value / :rows::numeric, 6)
 FROM (SELECT sum(record_length) AS bytes,
              sum((length(block_ref) - length(replace(block_ref, '(FPW)', ''))) / length('(FPW)')) AS images

@@ -1,4 +1,4 @@
--- The number of blocks that a query reads for the newest 100 orders with their lines.
+-- Print the number of blocks that a query for the newest 100 orders with their lines reads.
 SET enable_seqscan = off;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;

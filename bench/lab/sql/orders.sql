@@ -1,4 +1,4 @@
--- Insert :rows orders of simulated time, each with three lines, whose keys are :value.
+-- Insert :rows orders of simulated time, each with three lines. The expression :value generates their keys.
 WITH arrived AS (
     INSERT INTO idgen_bench.rows (id, payload, created)
     SELECT :value, i, moment

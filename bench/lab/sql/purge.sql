@@ -1,5 +1,5 @@
--- Purge ten batches of :batch recorded commands. Each waits until as many further commands, from the number :first on,
--- are recorded.
+-- Purge ten batches of :batch recorded commands. Each batch waits until the same number of further commands, beginning
+-- with number :first, has been recorded.
 SELECT format($f$
     DO $$
     BEGIN

@@ -1,4 +1,4 @@
--- The settings that affect the figures, as lines of a CSV file.
+-- Print the settings that affect the figures as lines of a CSV file.
 COPY (
     SELECT name, current_setting(name) FROM pg_settings
     WHERE name IN ('autovacuum', 'block_size', 'checkpoint_timeout', 'data_checksums', 'fsync', 'full_page_writes',

@@ -1,5 +1,5 @@
-# The laboratory with small sizes: every scene makes its measurements, and everything except the results
-# is removed, even if the run is interrupted.
+# Verify the laboratory with small sizes. Every scene must make its measurements, and everything except the results must
+# be removed, even if the run is interrupted.
 
 use Server;
 
@@ -19,14 +19,14 @@ my $sizes = q{
 	--areas.rows 5000 --areas.tenants 1,100 --areas.inserts 200 --areas.places 1 --lists.rows 5000
 	--lists.inserts 200 --lists.places 1 --heat.rows 20000};
 
-# the report requires matplotlib
+# The report requires matplotlib.
 my $has_matplotlib = has_matplotlib();
 my @quick = ($run, qw(--quick --keys), 'random,keyed_comb', $has_matplotlib ? () : '--no-report');
 my ($stdout, $stderr) = run_command([ @quick, split(' ', $sizes), '--out', $out ]);
 is($?, 0, 'every scene runs') or diag $stderr;
 my ($folder) = $stderr =~ m{ in (/tmp/idgen\.\w+)$}m;
 
-# Check that the folder of the cluster and its processes are gone.
+# Check that the cluster's folder and processes no longer exist.
 sub is_removed
 {
 	my ($name) = @_;
@@ -35,7 +35,7 @@ sub is_removed
 }
 is_removed('a run');
 
-# mean{scene}{series,x}{metric}{key}
+# The means have the form $mean{scene}{series,x}{metric}{key}.
 my (%mean, %count);
 sub read_measurements
 {
@@ -53,7 +53,7 @@ read_measurements($out);
 my ($list) = (run_command([ $run, '--help' ]))[0] =~ /by default all: (.*?)\n +--quick/s;
 is_deeply([ sort keys %mean ], [ sort $list =~ /\w+/g ], 'every scene has measurements');
 
-# The measurements of each scene, and the ratios of random keys to keyed COMBs
+# Each row is a scene, its measurements, and the ratios of random keys to keyed COMBs.
 for (
 	[ 'usual', 'usual, 5 years, 1 a commit, on,200', 'wal_bytes_per_row', 1 ],
 	[ 'usual', 'usual, 5 years, 1 a commit, on,200', 'written_bytes_per_row', 1 ],
@@ -107,7 +107,7 @@ cmp_ok($mean{tenants}{'tenants: 100,500'}{wal_bytes_per_row}{keyed_comb}, '>',
 cmp_ok($mean{areas}{',100'}{wal_bytes_per_row}{keyed_comb}, '>',
 	1.5 * $mean{areas}{',1'}{wal_bytes_per_row}{keyed_comb}, 'areas: each has its own place');
 my ($call, $repetition) = map { $mean{commands}{"$_,20000"}{wal_bytes_per_row}{random} } 'first call', 'repetition';
-# With checksums, hint bits that a repetition sets write images of one or two pages.
+# If checksums are enabled, setting hint bits during a repetition writes images of one or two pages.
 cmp_ok($repetition, '<', $call / 5, 'commands: a repetition writes hardly anything');
 my ($with, $without) = map { $mean{entities}{"$_ its index,20000"}{wal_bytes_per_row}{random} } 'with', 'without';
 cmp_ok($with, '>', 2 * $without, 'entities: the index of random ids writes most of the WAL');
@@ -126,10 +126,10 @@ SKIP:
 	like(slurp_file("$out/report.md"), qr/^## A usual table\n/m, 'there is a report');
 }
 
-# Interrupted after a scene was measured
+# Interrupt a run after it has measured a scene.
 ($stdout, $stderr) = ('', '');
 my @long = split ' ', '--no-report --scene heat,bulk --keys random --heat.rows 1000 --bulk.rows 300000000';
-# a job in the background ignores SIGINT, and so would the script
+# A background job ignores SIGINT, and the script would inherit this.
 local $SIG{INT} = 'DEFAULT';
 my $interrupted = IPC::Run::start([ $run, @long, '--out', "$out.cut" ],
 	'<', \undef, '>', \$stdout, '2>', \$stderr, IPC::Run::timeout(600));

@@ -1,5 +1,5 @@
-# The report of the laboratory: tables and pictures of complete and of incomplete runs, the same output
-# for the same input, and clear messages.
+# Verify the report of the laboratory: its tables and pictures for complete and incomplete runs, the same output for the
+# same input, and clear messages.
 
 use Server;
 
@@ -9,7 +9,7 @@ my $has_matplotlib = has_matplotlib();
 my $tmp = PostgreSQL::Test::Utils::tempdir();
 my $head = "scene,key,series,x,repetition,metric,value\n";
 
-# Return whether there is a report, and the messages.
+# Return whether report.py has written a report, and its messages.
 sub report
 {
 	my (undef, $stderr) = run_command([ "bench/lab/report.py", @_ ]);
@@ -24,7 +24,7 @@ sub folder
 	return "$tmp/$name";
 }
 
-# Check that pictures are XML, and have a title and a description.
+# Check that the pictures are XML and have a title and a description.
 my $check_svg = <<'PYTHON';
 import sys, xml.etree.ElementTree as tree
 for path in sys.argv[1:]:
@@ -34,7 +34,7 @@ for path in sys.argv[1:]:
         assert len(found) == 1 and len(found[0].text) > least, f"{path}: no {name} that describes it"
 PYTHON
 
-# Check that there is a report, and that its folder contains these pictures. Return the report and the messages.
+# Check that there is a report whose folder contains exactly these pictures. Return the report and the messages.
 sub check_report
 {
 	my ($name, $expected, $out, @arguments) = @_;
@@ -57,7 +57,7 @@ my ($markdown, $stderr) = check_report('a complete run', [qw(age heat rates)], "
 is($stderr, $has_matplotlib ? '' : "report.py: no pictures: matplotlib is missing (Debian: python3-matplotlib)",
 	'without other warnings');
 
-# bigint has 171 times 1.04, 0.97 and 0.99
+# For bigint, the values are 171 times 1.04, 0.97 and 0.99.
 like($markdown, qr/^\| 200 rows a minute \| 0 \| 171 \(166–178\) \| 4,104 \(/m, 'the mean, and its range');
 like($markdown, qr/^\| rows \| new rows \| `bigint` .* \| `mine` \| random : keyed_comb \|/m,
 	'columns of keys, ratios');
@@ -83,7 +83,7 @@ my ($rates) = $markdown =~ /^(## Slow tables.*?)^## /ms;
 like($rates, qr/WAL.* 5 minutes \| 1 .* 30 minutes \| 1 .*Index.* 5 minutes \| 1 /s, 'a row for each series');
 unlike($rates, qr/Index, .* 30 minutes/s, 'except those that repeat others');
 
-# The same input again, in folders of a folder, and stored
+# Read the same input from subfolders, and store it.
 report("$tmp/both", '--out', "$tmp/three");
 ok(slurp_file("$tmp/three/$_") eq slurp_file("$tmp/one/$_"), "$_ is the same in the second report")
   for map { s{.*/}{}r } glob "$tmp/one/*";
@@ -94,7 +94,7 @@ my $link = ' ([sample.csv](runs/sample.csv))';
 ok($of_stored =~ s/\Q$link\E//gr eq $markdown, 'the report of a stored run is the same, but for its name');
 like($of_stored, qr/^Conditions: .* Run: `bench\/lab\/run\.sh --quick`\Q$link\E\.$/m, 'which the conditions name');
 
-# A run of another version beside the first
+# Add a run of another version.
 my $sample = slurp_file("$tmp/stored/sample.csv");
 my $two = folder('two', 'a.csv' => $sample, 'b.csv' => $sample =~ s/15\.20/18.6/r);
 report($two);
@@ -104,14 +104,14 @@ like($report, qr/^\| 200 rows a minute \| 0 \|.*^\| 200 rows a minute, PostgreSQ
 like($report, qr/^Conditions: shared_buffers .* Run: .* PostgreSQL 18\.6; shared_buffers .* Run: /m,
 	'... and conditions');
 
-# A run of the second of two series
+# Add a run that has only the second of two series.
 my $index = join '', map { "rates,uuid_v7,a checkpoint every 30 minutes,$_,1,index_bytes_per_row,40\n" } 1, 20;
 $report = folder('series', 'measurements.csv' => $head . $index);
 report($report);
 like(slurp_file("$report/report.md"), qr/^\| a checkpoint every 30 minutes \| 20 \| 40/m,
 	'a series without others is shown');
 
-# The ratios that are stated, given measurements of keyed COMBs and of version 7 UUIDs
+# Check the ratios that the report states for given measurements of keyed COMBs and version 7 UUIDs.
 for (
 	[ 'bytes', 'wal_bytes_per_row', [ 110, 130 ], [ 100, 110 ], '1.14' ],
 	[ 'times whose ranges touch', 'rows_per_s', [ 110, 130 ], [ 100, 110 ], '~' ],
@@ -125,7 +125,7 @@ for (
 	like(slurp_file("$folder/report.md"), qr/ \| \Q$expected\E \|$/m, "ratio of $name");
 }
 
-# Each point has a tick
+# Each point must have a tick.
 SKIP:
 {
 	skip 'no matplotlib', 1 unless $has_matplotlib;
@@ -135,13 +135,14 @@ SKIP:
 	like(join(' ', grep { /^\d+$/ } @texts), qr/\b1 20 200\b/, 'rates: a tick at each point');
 }
 
-# An interrupted run: one point of a scene, an incomplete line, and a zero, for which a logarithmic scale has no place
+# An interrupted run leaves one point of a scene and an incomplete line. One of its values is zero, which a logarithmic
+# scale cannot show.
 my $cut = folder('cut', 'measurements.csv' => "${head}age,random,20,0,1,wal_bytes_per_row,0\nage,random,20,1,1,wal_b",
 	'touches.csv' => "key,row,block,blocks,position\n");
 (undef, $stderr) = check_report('an interrupted run', [], $cut, $cut);
 like($stderr, qr/measurements\.csv: the last line is incomplete/, 'a warning about the incomplete line');
 
-# Nothing
+# Report runs without measurements.
 my ($ok, $message) = report(folder('header', 'measurements.csv' => $head));
 ok(!$ok && !-e "$tmp/header/report.md", 'without measurements, there is no report');
 like($message, qr/nothing was measured in \Q$tmp\E\/header/, 'the error message');

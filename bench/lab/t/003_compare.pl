@@ -1,5 +1,5 @@
-# The pgbench scripts of bench/: each can be run manually after setup.sql, and compare.sh prints one table, both on a
-# given server and on a private cluster.
+# Verify the pgbench scripts of bench/. Each can be run manually after setup.sql, and compare.sh prints one table, both
+# on a given server and on a private cluster.
 
 use File::Basename qw(basename);
 use Functions;
@@ -8,14 +8,14 @@ use Server;
 my $bench = "bench";
 my @keys = sort map { basename($_, '.pgbench') } glob "$bench/*.pgbench";
 
-# no other checkpoints, and nothing else that writes WAL
+# There must be no other checkpoints, and nothing else may write WAL.
 my $node = Functions::add_key(
 	init_server('server',
 		"idgen.node_id = 1\nautovacuum = off\ncheckpoint_timeout = 1h\nwal_consistency_checking = ''"));
 $node->start;
 @ENV{qw(PGHOST PGPORT PGDATABASE)} = ($node->host, $node->port, 'postgres');
 
-# Run manually
+# Run the scripts manually.
 my $setup = [ 'psql', '-X', '-q', '-v', 'rows=1000', '-f', "$bench/setup.sql" ];
 command_ok($setup, 'setup.sql creates the tables');
 command_ok($setup, 'setup.sql replaces the tables');
@@ -38,7 +38,7 @@ my @compare = ("$bench/compare.sh", qw(--rows 10000 --rows-per-checkpoint 200 --
 my ($stdout, $stderr);
 sub compare { ($stdout, $stderr) = run_command([ @compare, @_ ]); return $? == 0 }
 
-# Check that there is a row of figures for each of the keys, in order, with ratios to random keys.
+# Check that there is a row of figures for each of the keys, in order, with the ratios to random keys.
 sub check_table
 {
 	my ($where, @expected) = @_;
@@ -58,7 +58,7 @@ my $left = q{SELECT extname FROM pg_extension WHERE extname <> 'plpgsql'
 	UNION ALL SELECT nspname FROM pg_namespace WHERE nspname ~ '^idgen'};
 is(ask($left), '', 'nothing is left on the server');
 
-# Without the setting that a key requires
+# Omit the setting that a key requires.
 $node->append_conf('postgresql.conf', 'idgen.node_id = -1');
 $node->reload;
 ok(compare('--server', '--keys', 'bigint,uuid_v7', '--rounds', 3, '--rate', 1000, '--days', 2),
@@ -74,7 +74,7 @@ unlike($stdout, qr/^\| snowflake/m, 'it has no row');
 command_fails_like([ @compare, '--keys', 'bigint,unknown' ], qr/there is no script unknown\.pgbench/,
 	'a key without a script is an error');
 
-# Interrupted. A background job of a shell ignores the signal, and so do its children.
+# Interrupt compare.sh. A shell's background job and its children ignore the signal by default.
 $SIG{INT} = 'DEFAULT';
 my $run = IPC::Run::start([ @compare, qw(--server --rows 300000000 --keys random) ],
 	'<', \undef, '>', \$stdout, '2>', \$stderr, IPC::Run::timeout(600));
@@ -87,7 +87,7 @@ ok($node->poll_query_until('postgres', "SELECT count(*) = 0 FROM ($left UNION AL
 	WHERE application_name ~ '^idgen_bench') rest"), 'an interrupted run leaves nothing on the server');
 $node->stop;
 
-# On a private cluster
+# Use a private cluster.
 delete @ENV{qw(PGHOST PGPORT PGDATABASE)};
 SKIP:
 {

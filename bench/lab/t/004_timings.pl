@@ -1,4 +1,4 @@
-# Scripts that start a cluster of their own: the demonstration, and the timing of functions, with few calls.
+# Verify scripts that start their own cluster: the demonstration, and the timing of functions, with few calls.
 
 use Server;
 

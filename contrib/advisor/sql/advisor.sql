@@ -15,7 +15,7 @@ CREATE INDEX things_descending ON things (number DESC NULLS LAST) INCLUDE (word)
 CREATE INDEX things_composite ON things (parent, id);
 CREATE INDEX things_expression ON things (lower(word));
 CREATE INDEX things_partial ON things (number) WHERE number % 2 = 0;
--- small tables without new rows
+-- report on small tables without new rows
 CREATE TABLE empty (id int PRIMARY KEY);
 CREATE TABLE few (id int PRIMARY KEY);
 INSERT INTO few SELECT generate_series(1, 300);
@@ -27,7 +27,7 @@ SELECT r.index_name, table_name, key_columns, rows,
 FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid, idgen.index_report(c.oid) r
 WHERE c.relnamespace = 'advisor'::regnamespace
 ORDER BY r.index_name::text COLLATE "C";
--- keys of maximum length, in an index with more pages than the report reads; one row per checkpoint
+-- use keys of maximum length, in an index with more pages than the report reads, and one row per checkpoint
 CREATE TABLE long (id text);
 ALTER TABLE long ALTER COLUMN id SET STORAGE EXTERNAL;
 INSERT INTO long SELECT rpad(md5(i::text), 1996, 'x') FROM generate_series(1, 7000) i;
@@ -39,7 +39,7 @@ INSERT INTO turned SELECT -i, i # 85 FROM generate_series(1, 900) i;
 INSERT INTO turned SELECT -i, i # 85 FROM generate_series(901, 1056) i;
 CLUSTER turned USING turned_pkey;
 SELECT 'newest rows elsewhere', placement FROM idgen.index_report('turned_number_key');
--- an index that has no pages, because it is being built
+-- report on an index that has no pages because it is being built
 CREATE FUNCTION rows_now(int) RETURNS bigint IMMUTABLE LANGUAGE sql AS
 $$SELECT rows FROM idgen.index_report('advisor.few_now'::text::regclass)$$;
 CREATE INDEX few_now ON few (rows_now(id)) WHERE id = 1;
@@ -57,7 +57,7 @@ SELECT 'the largest first', array_agg(index_bytes) = array_agg(index_bytes ORDER
        min(index_bytes) >= 300000
 FROM idgen.index_reports(300000);
 
--- errors of index_report()
+-- raise the errors of index_report()
 CREATE TABLE parted (id uuid PRIMARY KEY) PARTITION BY RANGE (id);
 CREATE VIEW viewed AS SELECT 1 AS one;
 CREATE INDEX things_hashed ON things USING hash (id);
@@ -74,7 +74,7 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT,
                             context = PG_EXCEPTION_CONTEXT;
-    -- the context has one or two lines of index_report(), and two lines of this function
+    -- the context consists of one or two lines of index_report() and two lines of this function
     RETURN concat_ws(' | ', SQLSTATE, SQLERRM, nullif(detail, ''), nullif(hint, ''),
                      regexp_count(context, '$', 1, 'n') || ' lines of context');
 END $$;

@@ -3,7 +3,7 @@
 -- t/003_zoo.pl compares it with measurements.
 \pset format unaligned
 \pset tuples_only on
--- return the cost that a function returns, or its error
+-- return the cost that the function returns, or its error
 CREATE FUNCTION shown(call text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     cost record;
@@ -29,22 +29,22 @@ SELECT 'the cost of a short COMB is between that of an ordered and of a random k
 FROM (VALUES (1e5), (1e7), (1e9)) i (index_rows), (VALUES (1e3), (1e5)) v (n), (VALUES (1e1), (1e3), (1e5)) p (m),
      idgen.expected_key_cost('ordered', index_rows, n) o, idgen.expected_key_cost('random', index_rows, n) r,
      idgen.expected_key_cost('short_comb', index_rows, n, m) s;
--- an empty index, one row, the maximum number of rows, and the number of rows on one leaf page
+-- use an empty index, one row, the maximum number of rows, and the number of rows on one leaf page
 SELECT costs(format($$'random', %s, %s$$, index_rows, n))
 FROM unnest('{0,1,1e15}'::float8[]) index_rows, unnest('{1,1e15}'::float8[]) n ORDER BY index_rows, n;
 SELECT costs($$'short_comb', 1e15, 1e15, 1e-6, 6$$, $$'random', 1e15, 1, key_bytes => 1024$$,
              $$'random', 291, 1$$, $$'random', 292, 1$$);
--- less than one row, and rows per period for a kind of key without periods
+-- use less than one row, and pass rows per period for a kind of key without periods
 SELECT costs($$'random', 1e-300, 1$$, $$'keyed_comb', 1e-300, 1, 1$$, $$'short_comb', 1e-300, 1, 1$$,
              $$'random', 1e6, 1000, 0$$, $$'ordered', 1e6, 1000, 0$$);
 SELECT 'the cost of NULL', c.* FROM idgen.expected_key_cost(NULL, 1, 1) c;
--- invalid arguments
+-- use invalid arguments
 SELECT costs($$'COMB', 1, 1$$, $$'random', -1, 1$$, $$'random', 'NaN', 1$$, $$'random', 1, 0.5$$,
              $$'random', 1, 1, key_bytes => 0$$,
              $$'short_comb', 1, 1$$, $$'keyed_comb', 1, 1$$, $$'keyed_comb', 1, 1, 0$$,
              $$'short_comb', 1, 1, 0$$, $$'short_comb', 1, 1, 1, 7$$,
              $$'short_comb', 1, 1, 10, rows_in_cycle => 655361$$);
--- a plan: the costs are the results of expected_key_cost() at the end of the retention
+-- make a plan, whose costs are the results of expected_key_cost() at the end of the retention
 SELECT rate, retention, key, recommended, pg_size_pretty(wal_per_day), round(images_per_row::numeric, 3),
        pg_size_pretty(index_bytes), round(100 * leaf_density)
 FROM (VALUES (1, 1000, '100 days'::interval), (2, 0.1, '30 days')) v (n, rate, retention),

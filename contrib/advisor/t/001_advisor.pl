@@ -53,7 +53,7 @@ SKIP:
 		FROM idgen.index_report('v4') r, pgstatindex('v4_pkey') s}), 't|t', 'leaf pages and density are those counted');
 }
 
-# Rights
+# Check which privileges a report requires.
 ask(q{
 	CREATE ROLE reader LOGIN;
 	CREATE ROLE id_reader LOGIN;
@@ -82,8 +82,8 @@ is_deeply([ map { placement('v7_pkey', $_) } 'reader', 'scanner', undef ], [qw(4
 is(outcome(q{BEGIN READ ONLY; SELECT placement FROM idgen.index_report('v7')}), 'ordered',
 	'in a read-only transaction');
 
-# Functions of the index's owner are not executed as the caller. The functions of the role "attacker" raise TRAP0 for
-# every other role.
+# Functions of the index's owner are not executed with the privileges of the caller. The functions of the role
+# "attacker" raise TRAP0 for every other role.
 ask('CREATE ROLE attacker LOGIN; GRANT CREATE ON DATABASE postgres TO attacker');
 is(outcome(q{
 		CREATE SCHEMA hers;

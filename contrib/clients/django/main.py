@@ -1,4 +1,4 @@
-"""Answers the commands of programs.txt by the template in shop/."""
+"""Answer the commands of programs.txt with the template in shop/."""
 
 import io
 
@@ -63,5 +63,5 @@ def insert_invoice(id, order_id):
 
 
 commands = [migrate, diff, order_with_invoice, bulk, fixture, pages, new_command, create_once, insert_invoice]
-# Django closes old connections before each request
+# Django closes old connections before each request.
 serve(commands, lambda error: error.__cause__, before_each=close_old_connections)

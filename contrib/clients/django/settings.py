@@ -1,11 +1,11 @@
-"""Settings of the test. An application reads its secrets from its environment as well."""
+"""Settings of the test. An application, too, reads its secrets from its environment."""
 
 import os
 
 SECRET_KEY = "of the test"
 USE_TZ = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-# the key "shared" of idgen.key_file of the server, 16 bytes
+# The 16 bytes of the key "shared" in the server's idgen.key_file
 ID_KEY = bytes.fromhex(os.environ["ID_KEY"])
 
 DATABASES = {

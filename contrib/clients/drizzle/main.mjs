@@ -1,4 +1,4 @@
-// Answers the commands of programs.txt by the template of this folder.
+// Answer the commands of programs.txt with the template in this folder.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { pushSchema } from 'drizzle-kit/api'

@@ -4,19 +4,19 @@ import { invoices, orders } from './schema.mjs'
 
 export const insertOrders = (db, values) => db.insert(orders).values(values).returning()
 
-// The client that gets no answer repeats this with the same key.
+// A client that received no answer calls this function again with the same key.
 export const insertInvoice = (db, invoice) => db.insert(invoices).values(invoice).onConflictDoNothing().returning()
 
-// The newest orders, from the first or after the last order of the previous page
+// Returns the newest orders, or the orders after the last one of the previous page.
 export const ordersAfter = (db, last, limit = 20) => db.select().from(orders)
   .where(last && sql`(${orders.created_at}, ${orders.id}) < (${last.created_at.toISOString()}, ${last.id})`)
   .orderBy(desc(orders.created_at), desc(orders.id)).limit(limit)
 
-// The client makes the command id once, with this function, and sends the same one in every retry.
+// A client calls this function once for each command, and sends the same id in every retry.
 export { v7 as newCommand } from 'uuid'
 
-// The function takes the connection itself, because db.transaction() keeps each one whose BEGIN fails
-// (drizzle-team/drizzle-orm#6241).
+// This function takes a connection from the pool itself, because db.transaction() does not return a connection whose
+// BEGIN fails (drizzle-team/drizzle-orm#6241).
 export async function createOrder(pool, command, note) {
   const client = await pool.connect()
   try {

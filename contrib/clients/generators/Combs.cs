@@ -2,10 +2,10 @@ using System;
 using System.Security.Cryptography;
 using System.Text;
 
-/// <summary>COMBs of version 4 as idgen makes them</summary>
+/// <summary>Generates version 4 COMBs as idgen does.</summary>
 public static class Combs
 {
-    /// <summary>Begins with an HMAC of the hour and its twelfth. The key is that of the server's key file.</summary>
+    /// <summary>Begins with an HMAC of the hour and its twelfth. The server's key file contains the same key.</summary>
     public static Guid HmacComb(byte[] key, string area)
     {
         return HmacComb(key, area, DateTimeOffset.UtcNow.ToUnixTimeMilliseconds(), RandomBytes(), 3600000);
@@ -43,7 +43,7 @@ public static class Combs
 
     static long Number(long ms, long period)
     {
-        return ms / period - (ms % period < 0 ? 1 : 0); // rounded down
+        return ms / period - (ms % period < 0 ? 1 : 0); // round down
     }
 
     static byte[] RandomBytes()
@@ -59,7 +59,7 @@ public static class Combs
         if (bytes.Length != 16) throw new ArgumentException("a COMB must have 16 bytes");
         bytes[6] = (byte)(bytes[6] & 0x0f | 0x40); // version 4
         bytes[8] = (byte)(bytes[8] & 0x3f | 0x80); // variant of RFC 9562
-        // not new Guid(bytes), which reads the first three fields in little-endian order
+        // Do not use new Guid(bytes), which reads the first three fields in little-endian order.
         return Guid.ParseExact(BitConverter.ToString(bytes).Replace("-", ""), "N");
     }
 }

@@ -6,11 +6,11 @@ import java.util.UUID;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** COMBs of version 4 as idgen makes them, and UUIDs of version 7 */
+/** Generates version 4 COMBs as idgen does, and version 7 UUIDs. */
 public final class Combs {
     private static final SecureRandom RANDOM = new SecureRandom();
 
-    /** Begins with an HMAC of the hour and its twelfth. The key is the 16 bytes of the server's key file. */
+    /** Begins with an HMAC of the hour and its twelfth. The server's key file contains the same 16-byte key. */
     public static UUID hmacComb(byte[] key, String area) throws GeneralSecurityException {
         return hmacComb(key, area, System.currentTimeMillis(), random(), 3_600_000);
     }
@@ -41,7 +41,7 @@ public final class Combs {
         return stamp(bytes, 4);
     }
 
-    /** For command ids before JDK 26, which has UUID.ofEpochMillis() */
+    /** Generates command ids before JDK 26, which has UUID.ofEpochMillis(). */
     public static UUID uuidV7() {
         return uuidV7(System.currentTimeMillis(), random());
     }

@@ -1,4 +1,4 @@
-# COMBs of version 4 as idgen makes them
+# Generate version 4 COMBs as idgen does.
 
 package Combs;
 use strict;
@@ -9,8 +9,8 @@ use Time::HiRes 'time';
 
 our @EXPORT_OK = qw(hmac_comb short_comb);
 
-# Begins with an HMAC of the hour and of its twelfth. The key is the 16 bytes that the server's key file has, too; the
-# area is bytes in UTF-8.
+# Return a COMB that begins with an HMAC of the hour and of its twelfth. The server's key file has the same 16-byte key.
+# The area consists of bytes in UTF-8.
 sub hmac_comb
 {
 	my ($key, $area, $unix_ms, $random, $period_ms) = @_;
@@ -22,7 +22,7 @@ sub hmac_comb
 	return stamp($random, substr($hash->(1, $unix_ms), 0, 3) . substr($hash->(2, $unix_ms * 12), 0, 1));
 }
 
-# Begins with the number of the period, by default the minute modulo 65536.
+# Return a COMB that begins with the number of the period, by default the minute modulo 65536.
 sub short_comb
 {
 	my ($unix_ms, $random, $period_ms, $prefix_bytes) = @_;
@@ -30,7 +30,8 @@ sub short_comb
 	return stamp($random, substr $period, -($prefix_bytes // 2));
 }
 
-# The quotient, rounded down. A number of floating point would be inexact, and from 1e15 on it has an exponent.
+# Return the quotient, rounded down. Floating-point division would be inexact, and would return an exponent from 1e15
+# on.
 sub period_number
 {
 	use integer;

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// NewHmacComb returns a COMB as idgen.hmac_comb() makes it: a UUID of version 4 that begins with an HMAC of the hour
-// and of its twelfth. The key is the 16 bytes that the server's key file has, too.
+// NewHmacComb returns a COMB like idgen.hmac_comb(): a version 4 UUID that begins with an HMAC of the hour and of its
+// twelfth. The server's key file has the same 16-byte key.
 func NewHmacComb(key []byte, area string) (id [16]byte, err error) {
 	if _, err = rand.Read(id[:]); err != nil {
 		return
@@ -36,7 +36,7 @@ func hmacComb(key []byte, area string, unixMs int64, id [16]byte, periodMs int64
 	return stamp(id), nil
 }
 
-// NewShortComb returns a COMB as idgen.short_comb() makes it, which begins with the minute modulo 65536.
+// NewShortComb returns a COMB like idgen.short_comb(), which begins with the minute modulo 65536.
 func NewShortComb() (id [16]byte, err error) {
 	if _, err = rand.Read(id[:]); err == nil {
 		id = shortComb(time.Now().UnixMilli(), id, 60_000, 2)

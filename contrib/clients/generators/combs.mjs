@@ -1,4 +1,4 @@
-// COMBs of version 4 as idgen makes them. The default of random bytes is node's; in a browser, they are
+// Generate version 4 COMBs as idgen does. By default, the random bytes come from Node.js. In a browser, pass
 // crypto.getRandomValues(new Uint8Array(16)).
 
 import { createHmac, randomBytes } from 'node:crypto'
@@ -10,14 +10,15 @@ function stamp(bytes) {
   return Buffer.from(bytes).toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
-// The quotient, rounded down. NaN and Infinity would be valid text for the hash.
+// Returns the quotient, rounded down. NaN and Infinity must be rejected, because they would be valid text for the hash.
 function periodNumber(ms, periodMs) {
   const number = Math.floor(ms / periodMs)
   if (!Number.isSafeInteger(number)) throw new RangeError(`${ms} ms are not in a period of ${periodMs} ms`)
   return number
 }
 
-// Begins with an HMAC of the hour and of its twelfth. The key is the 16 bytes that the server's key file has, too.
+// Returns a COMB that begins with an HMAC of the hour and of its twelfth. The server's key file has the same 16-byte
+// key.
 export function hmacComb(key, area, unixMs = Date.now(), random = randomBytes(16), periodMs = 3_600_000) {
   if (key.length !== 16) throw new RangeError('the key of hmacComb() must have 16 bytes')
   if (typeof area !== 'string' || Buffer.byteLength(area) > 63) {
@@ -28,7 +29,7 @@ export function hmacComb(key, area, unixMs = Date.now(), random = randomBytes(16
   return stamp([...hash(1, unixMs).subarray(0, 3), hash(2, unixMs * 12)[0], ...random.subarray(4)])
 }
 
-// Begins with the number of the period, by default the minute modulo 65536.
+// Returns a COMB that begins with the number of the period, by default the minute modulo 65536.
 export function shortComb(unixMs = Date.now(), random = randomBytes(16), periodMs = 60_000, prefixBytes = 2) {
   const bytes = [...random]
   let period = periodNumber(unixMs, periodMs)

@@ -1,8 +1,8 @@
 <?php
 
-// COMBs of version 4 as idgen makes them
+// Generate version 4 COMBs as idgen does.
 
-/** Begins with an HMAC of the hour and of its twelfth. The key is the 16 bytes that the server's key file has, too. */
+/** Begins with an HMAC of the hour and of its twelfth. The server's key file contains the same 16-byte key. */
 function hmac_comb(
     string $key,
     string $area,
@@ -31,7 +31,7 @@ function short_comb(?int $unixMs = null, ?string $random = null, int $periodMs =
 
 function comb_period(int $ms, int $periodMs): int
 {
-    return intdiv($ms, $periodMs) - ($ms % $periodMs < 0 ? 1 : 0); // rounded down
+    return intdiv($ms, $periodMs) - ($ms % $periodMs < 0 ? 1 : 0); // round down
 }
 
 function stamp_comb(string $prefix, ?string $random): string

@@ -1,4 +1,4 @@
-"""COMBs of version 4 as idgen makes them, and UUIDs of version 7"""
+"""Generate version 4 COMBs as idgen does, and version 7 UUIDs."""
 
 import hashlib
 import hmac
@@ -9,7 +9,7 @@ import uuid
 
 
 def hmac_comb(key, area, unix_ms=None, random=None, period_ms=3_600_000):
-    """Begins with an HMAC of the hour and its twelfth. The key is the 16 bytes of the server's key file."""
+    """Return a COMB that begins with an HMAC of the hour and its twelfth. The server's key file has the same key."""
     if len(key) != 16:
         raise ValueError("the key of hmac_comb() must have 16 bytes")
     if not isinstance(area, str) or len(area.encode()) > 63:
@@ -24,14 +24,14 @@ def hmac_comb(key, area, unix_ms=None, random=None, period_ms=3_600_000):
 
 
 def short_comb(unix_ms=None, random=None, period_ms=60_000, prefix_bytes=2):
-    """Begins with the number of the period, by default the minute modulo 65536."""
+    """Return a COMB that begins with the number of the period, by default the minute modulo 65536."""
     ms = milliseconds(unix_ms)
     prefix = (ms // period_ms % 256**prefix_bytes).to_bytes(prefix_bytes, "big")
     return stamp(prefix, random)
 
 
 def uuid_v7(unix_ms=None, random=None):
-    """For command ids before Python 3.14, which has uuid.uuid7()"""
+    """Generate command ids before Python 3.14, which has uuid.uuid7()."""
     return stamp(milliseconds(unix_ms).to_bytes(6, "big"), random, version=7)
 
 
@@ -44,4 +44,4 @@ def stamp(prefix, random, version=4):
     id = bytearray(prefix + random[len(prefix) :])
     id[6] = id[6] & 0x0F | version << 4
     id[8] = id[8] & 0x3F | 0x80  # variant of RFC 9562
-    return uuid.UUID(bytes=bytes(id))  # 16 bytes
+    return uuid.UUID(bytes=bytes(id))  # raises an error unless there are 16 bytes

@@ -1,13 +1,14 @@
 require 'openssl'
 require 'securerandom'
 
-# COMBs of version 4 as idgen makes them
+# Generates version 4 COMBs as idgen does.
 module Combs
   module_function
 
   def now = Process.clock_gettime(Process::CLOCK_REALTIME, :millisecond)
 
-  # Begins with an HMAC of the hour and of its twelfth. The key is the 16 bytes that the server's key file has, too.
+  # Returns a COMB that begins with an HMAC of the hour and of its twelfth. The server's key file has the same 16-byte
+  # key.
   def hmac_comb(key, area, unix_ms = now, random = SecureRandom.bytes(16), period_ms: 3_600_000)
     raise ArgumentError, 'the key of hmac_comb() must have 16 bytes' unless key.bytesize == 16
     raise ArgumentError, 'an area must have at most 63 bytes' unless area.encode('UTF-8').bytesize <= 63
@@ -17,7 +18,7 @@ module Combs
     stamp(hash[1, unix_ms / period_ms].first(3) + hash[2, unix_ms * 12 / period_ms].first(1), random)
   end
 
-  # Begins with the number of the period, by default the minute modulo 65536.
+  # Returns a COMB that begins with the number of the period, by default the minute modulo 65536.
   def short_comb(unix_ms = now, random = SecureRandom.bytes(16), period_ms: 60_000, prefix_bytes: 2)
     stamp([unix_ms.floor / period_ms % 256**prefix_bytes].pack('Q>').bytes.last(prefix_bytes), random)
   end

@@ -1,8 +1,9 @@
-//! COMBs of version 4 as idgen makes them. Take the random bytes from the crate `getrandom`, and give the result to
+//! Generate version 4 COMBs as idgen does. The random bytes can come from the crate `getrandom`. Pass the result to
 //! `uuid::Uuid::from_bytes`.
 
-/// Begins with an HMAC of the hour and of its twelfth. `hmac` returns the HMAC-SHA-256 of a message under the 16 bytes
-/// that the server's key file has, too: the crates `hmac` and `sha2` have it. The server's default period is 3_600_000.
+/// Returns a COMB that begins with an HMAC of the hour and of its twelfth. `hmac` returns the HMAC-SHA-256 of a
+/// message. Its 16-byte key is also in the server's key file, and the crates `hmac` and `sha2` implement it. The
+/// server's default period is 3_600_000.
 pub fn hmac_comb<F>(hmac: F, area: &str, unix_ms: i64, mut random: [u8; 16], period_ms: i64) -> [u8; 16]
 where
     F: Fn(&[u8]) -> [u8; 32],
@@ -14,7 +15,7 @@ where
     stamp(random)
 }
 
-/// Begins with the number of the period. The server's defaults are 60_000 and 2.
+/// Returns a COMB that begins with the number of the period. The server's defaults are 60_000 and 2.
 pub fn short_comb(unix_ms: i64, mut random: [u8; 16], period_ms: i64, prefix_bytes: usize) -> [u8; 16] {
     let number = unix_ms.div_euclid(period_ms).to_be_bytes();
     random[..prefix_bytes].copy_from_slice(&number[8 - prefix_bytes..]);

@@ -4,7 +4,7 @@ import java.sql.SQLException;
 import java.util.HexFormat;
 import java.util.UUID;
 
-/** The application generates the keys, under a key of its settings. */
+/** The application generates the keys, with a secret key from its settings. */
 public final class Invoices {
     private static final byte[] KEY = HexFormat.of().parseHex(System.getenv("ID_KEY"));
 
@@ -14,7 +14,7 @@ public final class Invoices {
         }
     }
 
-    /** The client that gets no answer repeats this with the same invoice. */
+    /** A client that received no answer calls this method again with the same invoice. */
     public static void insert(Connection db, Invoice invoice) throws SQLException {
         var sql = "INSERT INTO invoices (id, order_id) VALUES (?, ?) ON CONFLICT (id) DO NOTHING";
         try (var insert = db.prepareStatement(sql)) {

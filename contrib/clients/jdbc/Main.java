@@ -8,7 +8,7 @@ import java.util.Scanner;
 import java.util.UUID;
 import org.postgresql.util.PSQLException;
 
-/** Answers the commands of programs.txt by the template of this folder. */
+/** Answers the commands of programs.txt with the template in this folder. */
 public final class Main {
     static List<?> answer(Connection db, String command, String[] words) throws Exception {
         switch (command) {

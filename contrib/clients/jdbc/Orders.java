@@ -10,7 +10,7 @@ import java.util.UUID;
 /** The server generates the keys. */
 public final class Orders {
     public record Order(UUID id, OffsetDateTime createdAt, String note) {
-        /** Before the first page of a list */
+        /** The position before the first page of a list */
         public static final Order NONE = new Order(new UUID(-1, -1), OffsetDateTime.MAX, "");
 
         private static Order of(ResultSet row) throws SQLException {
@@ -28,7 +28,7 @@ public final class Orders {
         return ids(db, "INSERT INTO orders (note) SELECT unnest(?) RETURNING id", array);
     }
 
-    /** The newest orders, after NONE or the last order of the previous page */
+    /** Returns the newest orders after NONE, or the orders after the last one of the previous page. */
     public static List<Order> after(Connection db, Order last, int limit) throws SQLException {
         var sql = "SELECT * FROM orders WHERE (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?";
         var orders = new ArrayList<Order>();
@@ -56,7 +56,7 @@ public final class Orders {
             + "idgen.check_recent_uuid_v7(?, past_tolerance => '1 day', future_tolerance => '10 minutes'), "
             + "idgen.keyed_comb('orders'), 'create order', jsonb_build_object('note', ?::text))";
 
-    /** In a transaction, so without autocommit. The client makes the command id once, and repeats it. */
+    /** Requires autocommit to be off. A client generates the command id once, and sends it in every retry. */
     public static Order createOnce(Connection db, UUID command, String note) throws SQLException {
         UUID id;
         try (var once = prepare(db, CREATE_ONCE, command, note); var creation = once.executeQuery()) {
@@ -72,6 +72,6 @@ public final class Orders {
     }
 
     public static UUID newCommand() {
-        return Combs.uuidV7(); // from JDK 26 on, UUID.ofEpochMillis(System.currentTimeMillis())
+        return Combs.uuidV7(); // JDK 26 has UUID.ofEpochMillis(System.currentTimeMillis())
     }
 }

@@ -1,5 +1,5 @@
 <?php
-// Answers the commands of programs.txt by the template of this folder, outside of Laravel.
+// Answer the commands of programs.txt with the template in this folder, without a Laravel application.
 require 'Illuminate/Database/autoload.php';
 require __DIR__ . '/../generators/combs.php';
 require __DIR__ . '/app/Models/Order.php';
@@ -58,10 +58,10 @@ while (($line = fgets(STDIN)) !== false) {
     try {
         $answer = ['ok', ...$commands[array_shift($words)](...$words)];
     } catch (PDOException $e) {
-        // PDO has no field for the constraint, and HY000 is its own state for a lost connection
+        // PDO has no field for the constraint, and reports a lost connection as HY000.
         $state = str_replace('HY000', '', $e->errorInfo[0] ?? '');
         $answer = ['error', $state, '', preg_replace('/\s+/', ' ', $e->getMessage())];
-        DB::disconnect();    // the next statement connects
+        DB::disconnect();    // the next statement reconnects
     }
     echo implode("\t", $answer), "\n";
 }

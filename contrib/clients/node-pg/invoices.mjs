@@ -1,4 +1,4 @@
-// The application generates the key, under a key of its settings.
+// The application generates the key, with a secret key from its settings.
 import { hmacComb } from '../generators/combs.mjs'
 import { inTransaction } from './database.mjs'
 
@@ -6,13 +6,13 @@ const key = Buffer.from(process.env.ID_KEY, 'hex')
 
 export const newInvoice = (order_id) => ({ id: hmacComb(key, 'invoices'), order_id })
 
-// The client that gets no answer repeats this with the same object.
+// A client that received no answer calls this function again with the same object.
 export async function insertInvoice(db, { id, order_id }) {
   await db.query('INSERT INTO invoices (id, order_id) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING', [id, order_id])
 }
 
-// The client makes the command id once. Each attempt proposes a new key, because the server refuses old ones. Only
-// the attempt that records the command creates rows, with the id that it gets back.
+// A client generates the command id once. Each attempt proposes a new key, because the server rejects old keys. Only
+// the attempt that records the command creates rows, with the id that create_once() returns.
 export const createInvoice = (command, order_id, items) => inTransaction(async (db) => {
   const { rows: [{ entity_id: id, created }] } = await db.query(
     `SELECT entity_id, created

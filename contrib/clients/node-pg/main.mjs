@@ -1,4 +1,4 @@
-// Answers the commands of programs.txt by the template of this folder.
+// Answer the commands of programs.txt with the template in this folder.
 import { allPages, ids, rowOf, serve } from '../t/lib/commands.mjs'
 import { inTransaction, pool } from './database.mjs'
 import { createInvoice, insertInvoice, newInvoice } from './invoices.mjs'

@@ -9,7 +9,7 @@ export async function insertOrders(db, notes) {
   return (await db.query('INSERT INTO orders (note) SELECT unnest($1::text[]) RETURNING *', [notes])).rows
 }
 
-// The newest orders, from the first or after the last order of the previous page
+// Returns the newest orders, or the orders after the last one of the previous page.
 export async function ordersAfter(db, { created_at, id } = { created_at: 'infinity', id: 'f'.repeat(32) }, limit = 20) {
   const { rows } = await db.query(
     `SELECT * FROM orders WHERE (created_at, id) < ($1, $2)
@@ -17,7 +17,7 @@ export async function ordersAfter(db, { created_at, id } = { created_at: 'infini
   return rows
 }
 
-// The client makes the command id once, with this function, and sends the same one in every retry.
+// A client calls this function once for each command, and sends the same id in every retry.
 export { v7 as newCommand } from 'uuid'
 
 export const createOrder = (command, note) => inTransaction(async (db) => {

@@ -24,7 +24,7 @@ func newInvoice(orderID pgtype.UUID) (invoice Invoice, err error) {
 	return Invoice{pgtype.UUID{Bytes: id, Valid: true}, orderID}, err
 }
 
-// The client that gets no answer repeats this with the same invoice.
+// A client that received no answer calls insertInvoice again with the same invoice.
 func insertInvoice(ctx context.Context, tx pgx.Tx, invoice Invoice) error {
 	_, err := tx.Exec(ctx, "INSERT INTO invoices (id, order_id) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING",
 		invoice.ID, invoice.OrderID)

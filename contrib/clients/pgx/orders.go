@@ -32,7 +32,7 @@ var none = Order{
 	CreatedAt: pgtype.Timestamptz{InfinityModifier: pgtype.Infinity, Valid: true},
 }
 
-// ordersAfter returns the newest orders, after none or the last order of the previous page.
+// ordersAfter returns the newest orders after none, or the orders after the last one of the previous page.
 func ordersAfter(ctx context.Context, tx pgx.Tx, last Order, limit int) ([]Order, error) {
 	query := "SELECT * FROM orders WHERE (created_at, id) < ($1, $2) ORDER BY created_at DESC, id DESC LIMIT $3"
 	rows, _ := tx.Query(ctx, query, last.CreatedAt, last.ID, limit)
@@ -44,7 +44,7 @@ const createOnce = `SELECT entity_id, created
 		idgen.check_recent_uuid_v7($1::uuid, past_tolerance => '1 day', future_tolerance => '10 minutes'),
 		idgen.keyed_comb('orders'), 'create order', jsonb_build_object('note', $2::text))`
 
-// The client makes the command id once, and repeats it.
+// A client calls newCommand once for each command, and sends the same id in every retry.
 func newCommand() (uuid.UUID, error) { return uuid.NewV7() }
 
 func createOrder(ctx context.Context, db *pgxpool.Pool, command, note string) (order Order, err error) {

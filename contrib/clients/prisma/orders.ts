@@ -1,13 +1,13 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import { PrismaClient } from './generated/client.ts'
 
-// A lost host must not be waited for.
+// A query must not wait forever for a host that is lost.
 const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000, query_timeout: 30_000 }
 const adapter = new PrismaPg({ connectionString: process.env.DATABASE_URL, ...keepAlive })
 export const db = new PrismaClient({ adapter })
 
-// The newest orders, from the first or after the last order of the previous page. Prisma cannot compare rows, so the
-// first condition is where the scan of the index begins.
+// Returns the newest orders, or the orders after the last one of the previous page. Prisma cannot compare rows, so the
+// first condition determines where the index scan begins.
 export const ordersAfter = (last?: { created_at: Date; id: string }, take = 20) => db.order.findMany({
   where: last && {
     created_at: { lte: last.created_at },
@@ -17,7 +17,7 @@ export const ordersAfter = (last?: { created_at: Date; id: string }, take = 20) 
   take,
 })
 
-// The client makes the command id once, with this function, and sends the same one in every retry.
+// A client calls this function once for each command, and sends the same id in every retry.
 export { v7 as newCommand } from 'uuid'
 
 export const createOrder = (command: string, note: string) => db.$transaction(async (tx) => {

@@ -1,4 +1,4 @@
-# Answers the commands of programs.txt by the template of this folder, as a request of Rails would.
+# Answer the commands of programs.txt with the template in this folder, as a request of Rails would.
 require 'active_record'
 require 'stringio'
 require_relative '../generators/combs'
@@ -15,13 +15,13 @@ def dump_schema
   ActiveRecord::SchemaDumper.dump(ActiveRecord::Base.connection_pool, StringIO.new).string
 end
 
-# structure.sql without the random key of its first and last command
+# Return structure.sql without its first and last commands, which contain a random key.
 def dump_structure
   ActiveRecord::Tasks::DatabaseTasks.structure_dump(ActiveRecord::Base.connection_db_config, 'structure.sql')
   File.readlines('structure.sql').grep_v(/^\\/)
 end
 
-# structure.sql instead of the migrations
+# Load structure.sql in place of the migrations.
 def load_structure
   tables = ActiveRecord::Base.lease_connection
   tables.tables.each { |table| tables.drop_table(table, force: :cascade) }
@@ -33,7 +33,7 @@ COMMANDS = {
     ActiveRecord::MigrationContext.new("#{__dir__}/db/migrate").migrate
     []
   end,
-  # schema.rb and structure.sql can be loaded, and are the same afterwards
+  # Verify that schema.rb and structure.sql can be loaded, and are the same afterwards.
   'diff' => lambda do
     schema = dump_schema
     again = nil
@@ -61,7 +61,7 @@ COMMANDS = {
   'insert_invoice' => ->(id, order_id) { [Invoice.create_again!(id, order_id).id] }
 }.freeze
 
-# SQLSTATE and constraint, if the server answered
+# Return the SQLSTATE and the constraint, if the server answered.
 def fields(error)
   result = error.cause.result if error.cause.is_a?(PG::ServerError)
   [PG::Result::PG_DIAG_SQLSTATE, PG::Result::PG_DIAG_CONSTRAINT_NAME].map { |field| result&.error_field(field) }

@@ -1,4 +1,4 @@
-"""Creations that a client may repeat after a lost answer; the caller commits."""
+"""Functions that a client may call again if it received no answer. The caller commits."""
 
 import json
 import uuid
@@ -15,7 +15,7 @@ CREATE_ONCE = sa.text(
     "idgen.keyed_comb('orders'), 'create order', jsonb_build_object('note', CAST(:note AS text)))"
 )
 
-# The client makes the command id once, with this function, and sends the same one in every retry.
+# A client calls this function once for each command, and sends the same id in every retry.
 new_command = getattr(uuid, "uuid7", combs.uuid_v7)  # uuid7() is new in Python 3.14
 
 
@@ -29,12 +29,12 @@ def create_order(session, command, note):
 
 
 def create_orders(session, notes):
-    """One INSERT for all: Session.add_all() sends one for each, to know which key is whose."""
+    """Create all orders in one INSERT. Session.add_all() would send one INSERT per order."""
     return session.scalars(sa.insert(Order).returning(Order.id), [{"note": note} for note in notes]).all()
 
 
 def orders_after(session, last=None, limit=20):
-    """The newest orders, from the first or after the last order of the previous page."""
+    """Return the newest orders, or the orders after the last one of the previous page."""
     query = sa.select(Order).order_by(Order.created_at.desc(), Order.id.desc()).limit(limit)
     if last:
         query = query.where(sa.tuple_(Order.created_at, Order.id) < (last.created_at, last.id))
@@ -42,7 +42,7 @@ def orders_after(session, last=None, limit=20):
 
 
 def create_invoice(session, id, order_id):
-    """The client generates the key, and repeats it."""
+    """The client generates the key, and sends the same key in every retry."""
     session.execute(insert(Invoice).values(id=id, order_id=order_id).on_conflict_do_nothing())
     return session.get_one(Invoice, id)
 
@@ -55,8 +55,8 @@ CREATE_INVOICE = sa.text(
 
 
 def create_invoice_with_lines(session, command, order_id, items):
-    """The application generates the keys: a new one in each attempt, because the server refuses old ones. Only the
-    attempt that records the command creates rows, with the id that it gets back."""
+    """The application generates the keys. Each attempt proposes a new key, because the server rejects old keys. Only
+    the attempt that records the command creates rows, with the id that create_once() returns."""
     request = json.dumps({"order_id": str(order_id), "items": items})
     proposed = combs.hmac_comb(ID_KEY, "invoices")
     parameters = {"command": command, "proposed": proposed, "request": request}

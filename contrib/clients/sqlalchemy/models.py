@@ -7,7 +7,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 from combs import hmac_comb
 
-# 16 bytes, the key "shared" of the server's idgen.key_file
+# The 16 bytes of the key "shared" in the server's idgen.key_file
 ID_KEY = bytes.fromhex(os.environ["ID_KEY"])
 
 
@@ -16,7 +16,7 @@ class Base(DeclarativeBase):
 
 
 class Order(Base):
-    """The server generates the key. The default is written as the server prints it, with ::text."""
+    """The server generates the key. The default has the form in which the server prints it, with ::text."""
 
     __tablename__ = "orders"
     id: Mapped[uuid.UUID] = mapped_column(

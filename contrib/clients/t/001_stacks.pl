@@ -104,7 +104,7 @@ sub create_once
 	is($in->("SELECT string_agg(id::text, ' ') FROM orders WHERE note IN ('once', 'other')"), $id,
 		'... one row was created');
 
-	# Its command may have been purged.
+	# Meanwhile, its command may have been purged.
 	my $late = $in->(q{SELECT idgen.uuid_v7(now() - interval '1 day 1 minute')});
 	is_refused([ $program->ask('create_once', $late, 'late') ], 'check_recent_uuid_v7', 'a late command id is refused');
 	is($in->("SELECT count(*) FROM idgen.creation_identifiers WHERE command_id = '$late'"), 0, '... and not recorded');
@@ -112,8 +112,8 @@ sub create_once
 	is(($program->ask('create_once', $yesterday, 'in time'))[0], 'ok', '... but not one of yesterday');
 }
 
-# Each foreign key has an index. A list of orders, page by page, returns each order once, even if orders were created at
-# the same time, and reads the index.
+# Each foreign key has an index. A list of orders that is read page by page returns each order once, even if orders were
+# created at the same time, and uses the index.
 sub lists
 {
 	my ($stack, $in) = @_;
@@ -139,12 +139,12 @@ sub lists
 }
 
 # The host of a client is lost while its transaction, which has recorded the command, is idle. A retry does not wait for
-# it, and succeeds after the server has ended the session.
+# this transaction, and succeeds after the server has ended the session.
 sub lost_host
 {
 	my ($stack, $in) = @_;
 	my $role = "ALTER ROLE app IN DATABASE $stack->{database}";
-	$in->("$role RESET ALL");    # to the settings of setup.sql
+	$in->("$role RESET ALL");    # return to the settings in setup.sql
 	my $program = $stack->start;
 	my ($command) = $program->results('new_command');
 	my $first = session(database => $stack->{database}, user => 'app');
@@ -153,7 +153,7 @@ sub lost_host
 	is(join(' ', ($program->ask('create_once', $command, 'once more'))[ 0, 1 ]), 'error 55P03',
 		'a lost host: a retry does not wait for its session');
 
-	# This takes ten seconds, so only one stack waits for it.
+	# Ending the session takes ten seconds, so only one stack waits for it.
 	$first->ask($idle_sessions++ ? 'ROLLBACK' : 'SET LOCAL idle_in_transaction_session_timeout TO DEFAULT');
 	my @answer;
 	ok(wait_until(sub { @answer = $program->ask('create_once', $command, 'once more'); $answer[0] eq 'ok' }),
@@ -247,8 +247,8 @@ sub own_keys
 		join(' ', sort $id, $old, $new), '... the three rows stay the only ones');
 }
 
-# Both ends of a connection send keepalives after some seconds without data, instead of after two hours. JDBC can only
-# turn them on.
+# Both ends of a connection send keepalives after some seconds without data, instead of after two hours. JDBC can turn
+# keepalives on, but cannot set their interval.
 sub keepalives
 {
 	my ($stack) = @_;
@@ -261,8 +261,9 @@ sub keepalives
 	{
 		my $addresses = $end eq 'server' ? qr/\w+:$port \w+:\w+/ : qr/\w+:\w+ \w+:$port/;
 		ok(wait_until(sub {
-			$process->results('bulk', 'keepalives', 1) if !@ends;    # a pool closes connections without use
-			# state 01: established; timer 02: keepalive, and when it ends in hundredths of a second
+			$process->results('bulk', 'keepalives', 1) if !@ends;    # a pool closes unused connections
+			# State 01 means "established". Timer 02 is the keepalive timer, followed by the hundredths of a second
+			# until it expires.
 			@ends = grep { s/^ *\d+: $addresses 01 \S+ // }
 			  map { split /\n/, slurp_file("/proc/net/$_") } 'tcp', 'tcp6';
 			return @ends && !grep { !/^02:(\w+)/ || hex($1) > 100 * $limit{$end} } @ends;
@@ -271,8 +272,8 @@ sub keepalives
 	$process->end;
 }
 
-# Each command creates its order once, and the answer is this order, even if the connection is cut at any of the
-# packets. This takes half a minute for each stack.
+# Each command creates one order, and the program answers with this order, even if the connection is cut at any packet.
+# This takes half a minute per stack.
 sub cut_wires
 {
 	my ($stack, $in) = @_;

@@ -1,6 +1,6 @@
-# Verify that the statements with parameters in README.md, the recipes and masks.md work as drivers send them: without
-# types, as most drivers do, and with the types of Java drivers, which send text as varchar. The statements on each page
-# are executed, and raise the errors that the page announces. (sql/callable.sql calls every function without types.)
+# Verify that the statements with parameters in README.md, the recipes and masks.md work as drivers send them. Most
+# drivers send parameters without types; Java drivers send types, and send text as varchar. The statements on each page
+# are executed, and raise only the errors that the page announces. (sql/callable.sql calls every function without types.)
 
 use Functions;
 use Server;
@@ -9,12 +9,12 @@ my $node = Functions::add_key(init_server('drivers', 'idgen.node_id = 1'));
 $node->start;
 ask('CREATE ROLE janitor');
 
-# The types that JDBC sends. The types listed here have a Java class, jsonb is sent without a type, and all others are
+# JDBC sends these types. The types listed here have a Java class, jsonb is sent without a type, and all other types are
 # sent as varchar.
 my %of_java = ((map { $_ => $_ } qw(uuid bigint int numeric timestamptz)), jsonb => 'unknown');
 sub types_of_java { return join ', ', map { $of_java{$_} // 'varchar' } split /, /, shift }
 my $language = $node->pg_version >= 19 ? qr/(?:sql|text(?=\nPREPARE))/ : 'sql';
-# Statements that applications do not send, or that other tests paste
+# Applications do not send these statements, or other tests paste them.
 my $other = qr/^LOAD|CONCURRENTLY|\\g|pg_reload_conf|index_report|pg_walinspect|partman/m;
 
 for my $path ('README.md', 'docs/recipes.md', 'docs/masks.md')

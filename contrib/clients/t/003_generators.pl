@@ -1,6 +1,6 @@
-# Verify the generators in nine languages. They must generate the keys of the test vectors. These keys, and keys for
-# other times, must agree with the server's keys. The server must accept the keys that they generate for the current
-# time. With wrong arguments, they must not generate a key.
+# Verify the generators in nine languages. They must generate the keys of the test vectors, and the same keys as the
+# server for other times. The server must accept the keys that they generate for the current time. With wrong arguments,
+# they must not generate a key.
 
 use lib 'contrib/clients/t/lib';
 use Page;
@@ -81,7 +81,7 @@ my @lines = ((map { [ 'short', $random, '', @$_[ 0 .. 3 ] ] } @short),
 my @now = ([ 'now', $key, $area, 0, 0, 0, $random ]) x 2;
 my @expected = map { s/-//gr } ((map { $_->[4] } @short), map { $_->[4] . $rest } @hmac);
 
-# Return what a program answers to the given lines.
+# Return a program's answers to the given lines.
 sub answers
 {
 	my ($language, @lines) = @_;
@@ -90,8 +90,8 @@ sub answers
 	return (run_command([ $language->in_folder("$language->{command} <$input") ]))[0];
 }
 
-# Verify that the version 7 UUID of a time is the example in appendix A.6 of RFC 9562, that version and variant do not
-# depend on the random bytes, and that the server accepts the one of now.
+# Verify that the version 7 UUID of a given time is the example in appendix A.6 of RFC 9562, that the version and
+# variant do not depend on the random bytes, and that the server accepts a UUID of the current time.
 sub version_7
 {
 	my ($language) = @_;

@@ -165,7 +165,7 @@ for ([ 12345, '' ], [ 1234, '' ],
 	is(first_failure($steps), $expected, "steps $steps: " . ($expected || 'no INSERT fails'));
 }
 
-# Omit the reload of step 1, for a session that has already read the file.
+# Omit the reload in step 1 for a session that has already read the file.
 first_failure('');
 my $session = session(node => $node, user => 'clerk');
 is($session->ask(sprintf $by_default, 1), '', 'a session');

@@ -1,5 +1,6 @@
-# Verify that JavaScript reads each row of the list in docs/recipes.md exactly once, even if a thousand rows were
-# created in the same millisecond. JavaScript rounds times, and rounds numbers in JSON unless they are sent as text.
+# Verify that a JavaScript program reads each row of the list in docs/recipes.md exactly once, even if a thousand rows
+# were created in the same millisecond. JavaScript rounds times, and it rounds numbers in JSON unless they are sent as
+# text.
 
 use lib 'contrib/clients/t/lib';
 use Page;

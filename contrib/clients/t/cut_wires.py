@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """cut_wires.py COMMAND: cut the connections of a program while it creates orders.
 
-The program answers the commands of programs.txt. For each new command id it is asked to create_once(), again with the
-same id until an answer is not a lost connection. Before each command, a proxy between it and the server (PGHOST,
-PGPORT) closes the connections that are left, and then cuts one: before or after it forwards the first packet of the
-client or of the server, for the next command the second one, and so on to the last. The same is repeated with three
-connections in a row, each at this packet.
+The program answers the commands of programs.txt. For each new command id, it is asked to create_once(), and is asked
+again with the same id until it reports anything other than a lost connection. A proxy between the program and the
+server (PGHOST, PGPORT) first closes the remaining connections. It then cuts one connection, before or after it forwards
+the first packet of the client or of the server. For the next command, it cuts at the second packet, and so on to the
+last. All of this is repeated with three successive connections, each of which is cut at this packet.
 
-Prints a line "command id, id of the order" for each command, and a last one: the numbers of cuts, of lost answers to
-a transaction, and of three cuts in a row."""
+The script prints a line "command id, id of the order" for each command. The last line contains the numbers of cuts, of
+lost answers to a transaction, and of three successive cuts."""
 
 import asyncio
 import contextlib
@@ -25,7 +25,7 @@ HANGS = int(os.environ.get("PG_TEST_TIMEOUT_DEFAULT", 180))  # seconds without a
 
 
 class Proxy:
-    """Forwards packets, and cuts connections in a row, each before or after one of its packets."""
+    """Forwards packets, and cuts successive connections, each before or after one of its packets."""
 
     connections = ()
 
@@ -83,7 +83,7 @@ class Program:
                 return line.decode().rstrip("\n").split("\t")
 
     async def create_order(self, cuts):
-        """The packets at which the connections were cut."""
+        """Create an order while connections are cut, and return the packets at which they were cut."""
         await self.proxy.plan(*cuts)
         command = str(uuid_v7())
         for attempt in itertools.count():
@@ -108,7 +108,7 @@ async def main(command):
                     break
                 cuts += len(packets)
                 three_in_a_row += len(packets) == 3
-                # of a transaction, or of one statement
+                # The lost answer is the answer to a COMMIT or to a single statement.
                 is_completion = re.search(rb"(COMMIT|SELECT 1)\0", packets[0]) is not None
                 lost_completions += is_completion and (side, when) == ("server", "before")
     finally:

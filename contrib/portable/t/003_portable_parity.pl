@@ -104,7 +104,7 @@ is(outcome("INSERT INTO idgen.portable_secret VALUES ($_->[0], '$secret')", data
 is(outcome('SELECT FROM idgen.portable_secret', database => 'p', user => 'app'), '42501',
 	'a role that is not its owner cannot read it');
 
-# Known answers: key, area, period and Unix time in ms, prefix
+# Each known answer consists of a key, an area, a period and a Unix time in ms, and the prefix.
 my $key = pack 'C*', 0 .. 15;
 my $secret_is = q{SET client_encoding = UTF8; UPDATE idgen.portable_secret SET secret = '\x} . unpack('H*',
 	$key) . q{'};

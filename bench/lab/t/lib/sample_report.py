@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
-"""sample_report.py FOLDER: write the files of a run of the laboratory with invented figures, which are the same in
-each call."""
+"""sample_report.py FOLDER: write the files of a run of the laboratory with invented figures. Each call writes the same
+figures."""
 
 import csv
 import os
 import sys
 
-KEYS = {    # expression, type, and its costs as a multiple of those of bigint
+KEYS = {    # the expression, the type, and the ratio of the costs to those of bigint
     "bigint": ("nextval('n')", "bigint", 1),
     "random": ("gen_random_uuid()", "uuid", 24),
     "uuid_v7": ("idgen.uuid_v7()", "uuid", 1.05),
     "short_comb": ("idgen.short_comb()", "uuid", 1.18),
     "keyed_comb": ("idgen.keyed_comb('rows')", "uuid", 1.25),
-    "mine": ("f('a|b', \"x\" < 3 && true)", "uuid", 1.12)}      # a key of the user
+    "mine": ("f('a|b', \"x\" < 3 && true)", "uuid", 1.12)}      # a key that a user added
 WAL = {"wal_bytes_per_row": 171, "fpi_per_row": 0.028}
 INDEX = {"index_bytes_per_row": 40.5, "leaf_density": 69.2}
 
-SCENES = [  # scene, series, points, and the metrics with those of bigint
+SCENES = [  # the scene, the series, the points, and the metrics with the values of bigint
     ("usual", ["narrow, new, 1 a commit, on", "usual, 5 years, full_page_writes off"], [1000, 20000],
      {**WAL, "written_bytes_per_row": 8192}),
     ("usual", ["usual, 5 years, VACUUM"], [""], WAL),

@@ -1,4 +1,4 @@
-"""Creations that a client may repeat after a lost answer, and the list of what was created"""
+"""Functions that a client may call again if it received no answer, and the list of orders."""
 
 import uuid
 
@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from .models import Invoice, Order
 
-# The client makes the command id once, with this function, and sends the same one in every retry.
+# A client calls this function once for each command, and sends the same id in every retry.
 new_command = getattr(uuid, "uuid7", combs.uuid_v7)  # uuid7() is new in Python 3.14
 
 
@@ -28,8 +28,8 @@ def create_order(command, note):
 
 
 def orders_after(last=None, limit=20):
-    """The newest orders, from the first or after the last order of the previous page. The first condition is where the
-    scan of the index begins."""
+    """Return the newest orders, or the orders after the last one of the previous page. The first condition determines
+    where the index scan begins."""
     orders = Order.objects.all()
     if last:
         orders = orders.filter(
@@ -39,5 +39,5 @@ def orders_after(last=None, limit=20):
 
 
 def create_invoice(id, order_id):
-    """The client generates the key, and repeats it."""
+    """The client generates the key, and sends the same key in every retry."""
     return Invoice.objects.get_or_create(id=id, defaults={"order_id": order_id})[0]

@@ -1,4 +1,4 @@
-"""KeyField for keys that the server generates. It needs Django 5; own_keys.py does not."""
+"""KeyField for keys that the server generates. It requires Django 5; own_keys.py does not."""
 
 from django.db import models
 from django.db.models import Func, Value
@@ -6,8 +6,8 @@ from django.db.models.fields import AutoFieldMixin
 
 
 class KeyField(AutoFieldMixin, models.UUIDField):
-    """Is None until the row is saved. The key of an unsaved object of a plain UUIDField with db_default is an
-    expression, which children copy: their foreign keys become NULL."""
+    """A key field that is None until the row is saved. In a plain UUIDField with db_default, the key of an unsaved
+    object is an expression. Its children copy this expression, and their foreign keys become NULL."""
 
     def get_default(self):
         return None

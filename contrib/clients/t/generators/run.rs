@@ -5,7 +5,7 @@ mod combs;
 use std::io::stdin;
 use std::process::Command;
 
-// in place of a crate
+// Compute the HMAC with the program "openssl", so that no crate is needed.
 fn hmac(key: &str, message: &[u8]) -> [u8; 32] {
     let openssl = r#"printf %s "$1" | openssl dgst -sha256 -mac HMAC -macopt "hexkey:$0" -binary"#;
     let message = std::str::from_utf8(message).unwrap();

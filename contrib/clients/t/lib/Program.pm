@@ -1,5 +1,5 @@
-# The programs in contrib/clients/programs.txt, which describes the format of its lines. If IDGEN_CLIENT_NAMES is set,
-# the programs that it names must run. If it is set but empty, all programs must run.
+# This module runs the programs in contrib/clients/programs.txt, which describes the format of its lines. If
+# IDGEN_CLIENT_NAMES is set, the programs that it names must run. If it is set but empty, all programs must run.
 #
 #   for my $stack (Program::all('stack')) { $stack->{name} }
 #   skip(...) if !$stack->can_run;                    # its runtime is missing; else builds the program
@@ -8,7 +8,7 @@
 #   my ($outcome, @words) = $process->ask('insert', 'a book');
 #   $process->send('insert', 'a book'); $process->answer; $process->end;
 #
-# {port} is the port of a pooler, if the program connects to one, and {setting} is the program's POOL_SETTING.
+# {port} is the port of the pooler, if the program connects to one, and {setting} is the program's POOL_SETTING.
 
 package Program;
 use strict;
@@ -20,7 +20,7 @@ use PostgreSQL::Test::Utils ();
 use Server ();
 use Test::More ();
 
-# The key "shared" of the server's key file, which applications that generate keys have in their settings
+# The key "shared" of the server's key file. Applications that generate keys have it in their settings.
 our $id_key = '0f1e2d3c4b5a69788796a5b4c3d2e1f0';
 our $folder = 'contrib/clients';
 my $node;
@@ -52,7 +52,7 @@ sub link_npm_packages
 	return -d "$folder/node_modules";
 }
 
-# Return the arguments that run a command with sh in the folder, which is a copy.
+# Return the arguments that run a command with sh in a copy of the folder.
 sub in_folder { my ($self, $command) = @_; return ('sh', '-c', "cd $folder && exec 2>>'$self->{log}' && $command") }
 
 # Build the program, and return whether it can run. A failed build is a failure of the test. A missing runtime is a

@@ -1,7 +1,7 @@
 // Answer the commands of programs.txt for the JavaScript stacks. Each function returns the words of its answer.
 import { createInterface } from 'node:readline'
 
-// Tools wrap the driver's error.
+// Some tools wrap the driver's error.
 function fields(error) {
   const cause = error.meta?.driverAdapterError?.cause ?? error.cause ?? error
   const isAnswer = cause.severity || cause.originalCode
@@ -12,7 +12,7 @@ function fields(error) {
 export const ids = (rows) => rows.map(({ id }) => id)
 export const rowOf = ({ id, note }) => [id, note]
 
-// The ids of all pages; next(last) returns the rows of the page after this row.
+// Returns the ids of all pages. next(last) returns the rows of the page after the row "last".
 export async function allPages(next) {
   const all = []
   for (let page; page = await next(all.at(-1)), page.length > 0;) all.push(...page)

@@ -1,10 +1,10 @@
-"""Answers the commands of programs.txt."""
+"""Answer the commands of programs.txt."""
 
 import sys
 
 
 def all_pages(next_page):
-    """The ids of all pages; next_page(last) is the page after this row."""
+    """Return the ids of all pages. next_page(last) returns the page after the row "last"."""
     rows = []
     while page := next_page(rows[-1] if rows else None):
         rows += page
@@ -12,7 +12,7 @@ def all_pages(next_page):
 
 
 def serve(commands, cause, before_each=lambda: None):
-    """The commands are functions; cause(error) is the driver's error, or None."""
+    """Answer commands. Each command is a function. cause(error) returns the driver's error, or None."""
     commands = {command.__name__: command for command in commands}
     for line in sys.stdin:
         name, *words = line.rstrip("\n").split("\t")

@@ -7,14 +7,14 @@ use Illuminate\Support\Collection;
 use Illuminate\Support\Facades\DB;
 use Illuminate\Support\Str;
 
-/** The server generates the key: $incrementing stays true, so that it is read back. */
+/** The server generates the key. $incrementing remains true, so that Laravel reads the key back. */
 class Order extends Model
 {
     public $timestamps = false;
     protected $keyType = 'string';
     protected $fillable = ['id', 'note'];
 
-    /** The newest orders, from the first or after the last order of the previous page */
+    /** Returns the newest orders, or the orders after the last one of the previous page. */
     public static function after(?self $last = null, int $limit = 20): Collection
     {
         $position = [$last->created_at ?? 'infinity', $last->id ?? str_repeat('f', 32)];
@@ -22,7 +22,7 @@ class Order extends Model
             ->orderByDesc('created_at')->orderByDesc('id')->limit($limit)->get();
     }
 
-    /** The client makes the command id once, and repeats it. */
+    /** A client calls this method once for each command, and sends the same id in every retry. */
     public static function newCommand(): string
     {
         return (string) Str::uuid7();
@@ -31,7 +31,7 @@ class Order extends Model
     public static function createOnce(string $command, string $note): self
     {
         return DB::transaction(function () use ($command, $note) {
-            // not select(), which may ask a replica
+            // Do not use select(), which may query a replica.
             $creation = DB::selectFromWriteConnection(
                 "SELECT entity_id, created FROM idgen.create_once(
                      idgen.check_recent_uuid_v7(?, past_tolerance => '1 day', future_tolerance => '10 minutes'),
@@ -45,7 +45,7 @@ class Order extends Model
         });
     }
 
-    /** One INSERT for all, which returns the keys; insert() does not. */
+    /** Creates all orders in one INSERT, and returns their keys, which insert() does not. */
     public static function createMany(array $notes): array
     {
         $insert = 'INSERT INTO orders (note) SELECT jsonb_array_elements_text(?) RETURNING id';

@@ -16,12 +16,12 @@ return new class extends Migration
             $table->text('note');
             $table->index(['created_at', 'id']); // for lists
         });
-        // the application generates the key
+        // The application generates the key.
         Schema::create('invoices', function (Blueprint $table) {
             $table->uuid('id')->primary();
             $table->foreignUuid('order_id')->index()->constrained();
         });
-        // needs EXECUTE on idgen.check_recent_hmac_id(), which only a superuser can grant
+        // This requires EXECUTE on idgen.check_recent_hmac_id(), which only a superuser can grant.
         DB::statement("CREATE TRIGGER invoices_id_is_recent BEFORE INSERT OR UPDATE OF id ON invoices
             FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'area=invoices')");
     }

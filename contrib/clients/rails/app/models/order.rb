@@ -1,15 +1,15 @@
 # The server generates the key.
 class Order < ActiveRecord::Base
   has_many :invoices
-  self.implicit_order_column = 'created_at' # of first and last, which sort by it, then by the key
+  self.implicit_order_column = 'created_at' # first and last sort by it, and then by the key
 
-  # The newest orders, from the first or after the last order of the previous page
+  # The newest orders, or the orders after the last one of the previous page
   scope :after, lambda { |last|
     orders = order(created_at: :desc, id: :desc)
     last ? orders.where('(created_at, id) < (?, ?)', last.created_at, last.id) : orders
   }
 
-  # One statement, because a transaction of Rails 7.1 and later can lose its BEGIN with a lost connection.
+  # This is a single statement, because Rails 7.1 and later can lose the BEGIN of a transaction with a lost connection.
   CREATE_ONCE = <<~SQL
     WITH command AS (
         SELECT * FROM idgen.create_once(
@@ -21,7 +21,7 @@ class Order < ActiveRecord::Base
     SELECT entity_id FROM command
   SQL
 
-  # The client makes the command id once, with this function, and repeats it after a lost answer.
+  # A client calls this method once for each command, and sends the same id in every retry.
   def self.new_command = SecureRandom.uuid_v7
 
   def self.create_once!(command, note)

@@ -6,12 +6,12 @@ class CreateTables < ActiveRecord::Migration[7.2]
       t.text :note, null: false
       t.index %i[created_at id] # for lists
     end
-    # default: nil, because the application generates the key
+    # The application generates the key, so there is no default.
     create_table :invoices, id: :uuid, default: nil do |t|
       t.references :order, type: :uuid, null: false, foreign_key: true
     end
-    # Needs EXECUTE on idgen.check_recent_hmac_id(), which only a superuser can grant. schema.rb has no triggers:
-    # config.active_record.schema_format = :sql
+    # This requires EXECUTE on idgen.check_recent_hmac_id(), which only a superuser can grant. Since schema.rb does not
+    # contain triggers, set config.active_record.schema_format = :sql.
     up_only { execute <<~SQL }
       CREATE TRIGGER invoices_id_is_recent BEFORE INSERT OR UPDATE OF id ON invoices
       FOR EACH ROW EXECUTE FUNCTION idgen.check_recent_hmac_id('id', 'area=invoices')

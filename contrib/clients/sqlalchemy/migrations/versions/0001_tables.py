@@ -34,7 +34,7 @@ def upgrade():
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("ix_lines_invoice_id", "lines", ["invoice_id"])
-    # needs EXECUTE on idgen.check_recent_hmac_id(), which only a superuser can grant
+    # This requires EXECUTE on idgen.check_recent_hmac_id(), which only a superuser can grant.
     for table in "invoices", "lines":
         op.execute(
             f"CREATE TRIGGER {table}_id_is_recent BEFORE INSERT OR UPDATE OF id ON {table} FOR EACH ROW "
