@@ -49,8 +49,8 @@ idgen_decimal_id(PG_FUNCTION_ARGS pg_attribute_unused())
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("idgen.launch_id is not set"),
 				 errdetail("An identifier of decimal_id() contains the number of the launch, that is, of the deployment that generated it."),
-				 errhint("Set idgen.launch_id to a number that no other server uses, from 1 to %d, or to 0 for tests, in postgresql.conf or "
-						 "with ALTER SYSTEM. " HINT_WHO_MAY_SET,
+				 errhint("Set idgen.launch_id to a number that no other server uses, from 1 to %d, or to 0 for tests. "
+						 HINT_WHERE_TO_SET,
 						 LAUNCH_MAX)));
 
 	number = (uint64) next_number() - 1;

@@ -109,8 +109,8 @@ require_node(const IntIdLayout *layout)
 				 errmsg("idgen.node_id is not set"),
 				 errdetail("An identifier of %s() contains the number of the server that generated it.",
 						   layout->ticker.name),
-				 errhint("Set idgen.node_id to a number that no other server has, from 0 to " INT64_FORMAT ", in postgresql.conf or with "
-						 "ALTER SYSTEM. " HINT_WHO_MAY_SET,
+				 errhint("Set idgen.node_id to a number that no other server has, from 0 to " INT64_FORMAT ". "
+						 HINT_WHERE_TO_SET,
 						 max)));
 	if (unlikely(node_id_setting > max))
 		ereport(ERROR,

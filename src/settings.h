@@ -13,8 +13,8 @@
 #define LAUNCH_MAX			99999
 
 /* the end of a generator's HINT if the required setting is missing */
-#define HINT_WHO_MAY_SET \
-	"Only superusers and roles with the privilege SET (for ALTER SYSTEM, the privilege ALTER SYSTEM) on the parameter can set it."
+#define HINT_WHERE_TO_SET \
+	"In postgresql.conf, include a file outside the data directory that sets it, because copies of the data directory must not have the same number."
 
 extern int	node_id_setting;
 extern int	launch_id_setting;

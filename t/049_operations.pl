@@ -297,7 +297,7 @@ my ($waiters) = ($running->blocks('Monitoring'))[1] =~ /(SELECT pid, pg_blocking
 sub app_session
 {
 	my ($idle_timeout, $lock_timeout) = @_;
-	ask($limits =~ s/(idle_in_\w+ =) '10s'/$1 $idle_timeout/r =~ s/(lock_timeout =) '5s'/$1 $lock_timeout/r);
+	ask($limits =~ s/(idle_in_\w+ =) '10s'/$1 $idle_timeout/r =~ s/(lock_timeout =) '2s'/$1 $lock_timeout/r);
 	return session(user => 'app', database => 'source');
 }
 sub order_of

@@ -74,7 +74,7 @@ is($node->safe_psql('postgres', 'SELECT jobname, database, username FROM cron.jo
 	'the purge is scheduled')
   if $has_cron;
 is($node->safe_psql('shop', 'SHOW lock_timeout; SHOW idle_in_transaction_session_timeout',
-		extra_params => [ '--username', 'app' ]), "5s\n10s", 'the application does not wait for long');
+		extra_params => [ '--username', 'app' ]), "2s\n10s", 'the application does not wait for long');
 $node->stop;
 
 # --- Backup ---------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ use Functions;
 use Page;
 use Server;
 
-my $node = Functions::add_key(init_server('recipes', "autovacuum = off\nmax_prepared_transactions = 1"));
+my $node = Functions::add_key(init_server('recipes', "autovacuum = off\nmax_prepared_transactions = 1\nidgen.node_id = 1"));
 $node->start;
 my $recipe = Page->new('recipes');
 my $migrating = Page->new('migrating');
@@ -25,13 +25,13 @@ for ([ '', '' ], map { my $page = $_; map { [ $page, $_ ] } $page->headings } $r
 	$privileged .= "$heading, ";
 	like($page->section($heading), qr/superuser/, "$heading: needs a superuser, and says so") or diag($errors);
 }
-is($privileged, 'Keys that applications make, Replacing a secret key, From bigserial or identity, ',
+is($privileged, 'Keys that applications make, Replacing a secret key, ',
 	'the other recipes need none');
 ask('DROP DATABASE owned');
-ask('DROP ROLE loader, clerk, shop');
+ask('DROP ROLE loader, clerk, app');
 
 # The role that purges is created on another page.
-ask('CREATE EXTENSION idgen; CREATE ROLE app;'
+ask('CREATE EXTENSION idgen;'
 	  . (Page->new('running')->section('Purge') =~ /^(CREATE ROLE janitor.*?TO janitor;)/ms)[0]);
 my ($control, $one, $two) = map { session() } 1 .. 3;
 my $zero = '00000000-0000-0000-0000-000000000000';
@@ -40,14 +40,14 @@ my $zero = '00000000-0000-0000-0000-000000000000';
 my $once = 'Creating once, and returning the row';
 $recipe->paste($once);
 # On a slow machine, the time between two statements may be longer than on the page.
-my @shop = map { session(user => 'shop', options => '-c idle_in_transaction_session_timeout=0') } 1 .. 2;
+my @app = map { session(user => 'app', options => '-c idle_in_transaction_session_timeout=0') } 1 .. 2;
 
 # Return a version 7 UUID of the given age, and a time of the given age, as literals.
 sub new_key { return "'" . ask('SELECT idgen.uuid_v7(' . new_time(@_) . ')') . "'" }
 sub new_time { my ($age) = @_; return "'" . ask("SELECT clock_timestamp() - interval '@{[ $age // '0 s' ]}'") . "'" }
 
 # Return the outcome of a statement of the application's role.
-sub in_shop { my ($sql) = @_; return $recipe->outcome($sql, user => 'shop') }
+sub in_app { my ($sql) = @_; return $recipe->outcome($sql, user => 'app') }
 
 # Record that a command of four days ago created a row, which has the next id. Then run the page's purge.
 sub forget_after_purge
@@ -60,40 +60,40 @@ sub forget_after_purge
 }
 
 {
-	$_->ask($recipe->prepared($once)) for $one, $two, @shop;
+	$_->ask($recipe->prepared($once)) for $one, $two, @app;
 	my $command = new_key();
 	my $call = "EXECUTE create_booking($command, 'first')";
-	$shop[0]->ask('BEGIN');
-	my ($id, $created) = split /\|/, $shop[0]->ask($call);
+	$app[0]->ask('BEGIN');
+	my ($id, $created) = split /\|/, $app[0]->ask($call);
 	is($created, 't', 'the first request is to create');
-	is($shop[0]->ask("EXECUTE insert_booking('$id', 'first')"), "$id|first", '... and returns its row');
-	is($shop[1]->ask($call), '55P03', 'a retry waits no longer than lock_timeout');
+	is($app[0]->ask("EXECUTE insert_booking('$id', 'first')"), "$id|first", '... and returns its row');
+	is($app[1]->ask($call), '55P03', 'a retry waits no longer than lock_timeout');
 
 	# Send a second request, first as one statement that waits for the first request, and then as two statements.
 	$two->send(qq{SELECT created, b.id FROM idgen.create_once($command, idgen.uuid_v4(), 'create booking',
 		'{"note": "first"}') LEFT JOIN bookings b ON b.id = entity_id});
 	ok($control->poll_waiting($two), 'the second request waits');
-	$shop[0]->ask('COMMIT');
+	$app[0]->ask('COMMIT');
 	is($two->answer, 'f|', '... and finds no row in the same statement: its snapshot is older');
-	is($shop[1]->ask("BEGIN; $call"), "$id|f", '... but the id');
-	is($shop[1]->ask("EXECUTE find_booking('$id')"), "$id|first", '... and the row, in a second statement');
-	$shop[1]->ask('COMMIT');
+	is($app[1]->ask("BEGIN; $call"), "$id|f", '... but the id');
+	is($app[1]->ask("EXECUTE find_booking('$id')"), "$id|first", '... and the row, in a second statement');
+	$app[1]->ask('COMMIT');
 
 	# The application's host disappears: its session stays idle in the transaction.
-	my $lost = session(user => 'shop');
+	my $lost = session(user => 'app');
 	my $limit = 'idle_in_transaction_session_timeout';
 	is($lost->ask("SHOW $limit"), '10s', 'an idle transaction ends after ten seconds');
 	$call = "EXECUTE create_booking(@{[ new_key() ]}, 'lost')";
 	like($lost->ask($recipe->prepared($once) . "BEGIN; $call"), qr/\|t$/, 'a first attempt');
 	$lost->send("SET LOCAL $limit = '1ms'");
-	ok(wait_until(sub { $shop[1]->ask($call) =~ /\|t$/ }), '... and when its session has been ended, a retry succeeds');
+	ok(wait_until(sub { $app[1]->ask($call) =~ /\|t$/ }), '... and when its session has been ended, a retry succeeds');
 
-	is($shop[1]->ask("EXECUTE create_booking(@{[ new_key($_->[0]) ]}, 'aged')") =~ s/^[0-9a-f-]{36}//r, $_->[1],
+	is($app[1]->ask("EXECUTE create_booking(@{[ new_key($_->[0]) ]}, 'aged')") =~ s/^[0-9a-f-]{36}//r, $_->[1],
 		"a command id of $_->[0] ago: $_->[1]")
 	  for [ '23 hours', '|t' ], [ '-9 minutes', '|t' ], [ '25 hours', '23514' ], [ '-11 minutes', '23514' ];
 	my $old = new_key('4 days');
 	forget_after_purge($old, 'create booking');
-	is(in_shop($recipe->prepared($once) . "EXECUTE create_booking($old, 'late')"), '23514 check_recent_uuid_v7',
+	is(in_app($recipe->prepared($once) . "EXECUTE create_booking($old, 'late')"), '23514 check_recent_uuid_v7',
 		'... and its retry is an error');
 
 	# Check the page's retention rule for all of its commands. The additional six hours are for statements and clocks.
@@ -115,7 +115,7 @@ sub payment
 	my ($key, %with) = (shift, tenant => "'${tenants}1'", amount => 100, @_);
 	return "SELECT answer->>'id', created FROM create_payment($with{tenant}, $key, $with{amount})";
 }
-sub pay { return in_shop(payment(@_)) }
+sub pay { return in_app(payment(@_)) }
 
 {
 	my $heading = 'HTTP idempotency keys';
@@ -133,7 +133,7 @@ sub pay { return in_shop(payment(@_)) }
 	my $status_of = sub {
 		my ($error, $key) = @_;
 		my $name = $error =~ s/^23514 //r;
-		$name = 'is_ahead' if $name eq 'check_recent_uuid_v7' && in_shop("$prepared EXECUTE is_ahead($key)") eq 't';
+		$name = 'is_ahead' if $name eq 'check_recent_uuid_v7' && in_app("$prepared EXECUTE is_ahead($key)") eq 't';
 		return $status{$name} // $status{other};
 	};
 	($status{other}) = $recipe->section($heading) =~ /^- (\d{3}) for other errors, such as 22004/m;
@@ -164,23 +164,23 @@ sub pay { return in_shop(payment(@_)) }
 	like(pay($good, tenant => "'${tenants}2'", amount => 7), qr/\|t$/, 'another tenant may use the same key');
 
 	$key = new_key();
-	$shop[0]->ask('BEGIN');
-	like($shop[0]->ask(payment($key)), qr/\|t$/, 'a request runs');
-	my $first = $shop[0]->answer;
-	is($status_of->($shop[1]->ask(payment($key))), 409, 'a repeated one that waits ends with 55P03');
-	$shop[0]->ask('COMMIT');
-	is($shop[1]->ask(payment($key)), $first =~ s/t$/f/r, '... and later gets the answer');
+	$app[0]->ask('BEGIN');
+	like($app[0]->ask(payment($key)), qr/\|t$/, 'a request runs');
+	my $first = $app[0]->answer;
+	is($status_of->($app[1]->ask(payment($key))), 409, 'a repeated one that waits ends with 55P03');
+	$app[0]->ask('COMMIT');
+	is($app[1]->ask(payment($key)), $first =~ s/t$/f/r, '... and later gets the answer');
 
 	# Roll back a first attempt, as a crash before the commit would.
 	$key = new_key();
-	$shop[0]->ask('BEGIN');
-	my $lost = $shop[0]->ask(payment($key));
-	$shop[0]->ask('ROLLBACK');
+	$app[0]->ask('BEGIN');
+	my $lost = $app[0]->ask(payment($key));
+	$app[0]->ask('ROLLBACK');
 	like(pay($key), qr/^(?!\Q$lost\E).*\|t$/, 'a retry of a request that was rolled back makes its payment');
 	is(ask('SELECT count(*) FROM payments'), 6, 'each request made one payment');
 
 	my $command = "idgen.create_once(recent_command('${tenants}1', $good, '1 day'), idgen.uuid_v4(), 'create payment',";
-	is(in_shop("SELECT * FROM $command '$_')"), '23514 creation_identifiers_same_command', "a guessed command id: $_")
+	is(in_app("SELECT * FROM $command '$_')"), '23514 creation_identifiers_same_command', "a guessed command id: $_")
 	  for '{"amount": 1.5}', qq({"tenant": "${tenants}2", "amount": 1.5});
 	ask("DELETE FROM payments WHERE tenant = '${tenants}1' AND amount = 1.5");
 	is(pay($good, amount => 1.5), '|f', 'the answer of a deleted payment is empty');
@@ -189,7 +189,7 @@ sub pay { return in_shop(payment(@_)) }
 	forget_after_purge("idgen.named_uuid_v7(idgen.uuid_timestamp($old), '${tenants}1', $old)", 'create payment');
 	is($status_of->(pay($old), $old), 410, '... and its retry makes no second payment');
 	ask("INSERT INTO payments VALUES (idgen.uuid_v4(), command_of('${tenants}1', $old), '${tenants}1', 5, '5')");
-	is(in_shop("$prepared EXECUTE find_payment('${tenants}$_->[0]', upper($old)::uuid)"), $_->[1],
+	is(in_app("$prepared EXECUTE find_payment('${tenants}$_->[0]', upper($old)::uuid)"), $_->[1],
 		"tenant $_->[0] looks for its payment: '$_->[1]'")
 	  for [ 1, '5' ], [ 2, '' ];
 
@@ -201,7 +201,7 @@ sub pay { return in_shop(payment(@_)) }
 	$function =~ s/\bidempotency_key\b/other_key/;
 	$function =~ s/recent_command\(.*?\)/$derived/;
 	ask("CREATE DOMAIN other_key AS text $check; $function");
-	my $other = sub { return in_shop(payment("'$_[0]'") =~ s/create_payment/create_other/r) };
+	my $other = sub { return in_app(payment("'$_[0]'") =~ s/create_payment/create_other/r) };
 	like($other->('order 4711'), qr/\|$_$/, "a key without a time: $_") for qw(t f);
 	is($other->($_), '23514 other_key_check', 'refused: a key of ' . length($_) . ' characters') for '', 'k' x 256;
 	like($other->('k' x $_), qr/\|t$/, "accepted: a key of $_ characters, all of which count") for 254, 255;
@@ -215,7 +215,7 @@ sub pay { return in_shop(payment(@_)) }
 	my ($sender, $other) = map { "'${tenants}$_'" } 8, 9;
 	my $prepare = $recipe->prepared($heading);
 	$recipe->paste($heading);
-	$_->ask($prepare) for @shop;
+	$_->ask($prepare) for @app;
 
 	# Deliver events, and return the numbers of their deposits. The age of an event is that of its first delivery.
 	my %time;
@@ -226,20 +226,20 @@ sub pay { return in_shop(payment(@_)) }
 	};
 	my $deposits = sub { return ask("SELECT string_agg(event || ' ' || n, ', ' ORDER BY event)
 		FROM (SELECT event, count(*) AS n FROM deposits GROUP BY 1) d") };
-	my $deliver = sub { return in_shop($prepare . $handle->(@_)) };
+	my $deliver = sub { return in_app($prepare . $handle->(@_)) };
 
 	is(join(' ', map { $deliver->($_) } 'a', 'b', 'a', 'c', 'b', 'a'), '     ', 'deliveries in any order succeed');
 	is($deposits->(), 'a 1, b 1, c 1', '... and each event has one effect');
 	is($deliver->('d', age => '47 hours') . $deliver->('d'), '', 'so do late ones');
 	is($deposits->(), 'a 1, b 1, c 1, d 1', '... with one effect');
 
-	$shop[0]->ask('BEGIN; ' . $handle->('two'));
-	is($shop[1]->ask($handle->('two')), '55P03', 'of two workers at once, one fails');
-	$shop[0]->ask('COMMIT');
-	is($shop[1]->ask($handle->('two')), '', '... and a later delivery succeeds');
-	$shop[0]->ask('BEGIN; ' . $handle->('undone'));
-	$shop[0]->ask('ROLLBACK');
-	is($shop[1]->ask($handle->('undone')), '', 'as does one after a rollback');
+	$app[0]->ask('BEGIN; ' . $handle->('two'));
+	is($app[1]->ask($handle->('two')), '55P03', 'of two workers at once, one fails');
+	$app[0]->ask('COMMIT');
+	is($app[1]->ask($handle->('two')), '', '... and a later delivery succeeds');
+	$app[0]->ask('BEGIN; ' . $handle->('undone'));
+	$app[0]->ask('ROLLBACK');
+	is($app[1]->ask($handle->('undone')), '', 'as does one after a rollback');
 	is($deposits->(), 'a 1, b 1, c 1, d 1, two 1, undone 1', 'each event has one effect');
 
 	ask('TRUNCATE deposits');
@@ -506,15 +506,16 @@ sub events
 	is(outcome('INSERT INTO foreign_devices (part) VALUES (1)'), '23502', 'a foreign table without one inserts NULL');
 
 	my $bigserial = 'From bigserial or identity';
-	my ($is_below, $key) = split /\n/, ($migrating->paste($bigserial))[0];
+	my ($node_id, $is_below, $key) = split /\n/, ($migrating->paste($bigserial))[0];
+	is($node_id, '1', 'the server has its number');
 	is($is_below, 't', 'the key of a bigserial is below the next snowflake');
 	cmp_ok($key, '>', 1000, 'the next key is a snowflake');
 	my $far = ($migrating->blocks($bigserial))[0] =~ s/invoices/far/gr
 	  =~ s/bigserial/bigint GENERATED ALWAYS AS IDENTITY/r;
 	my $greatest = $far =~ s/DEFAULT VALUES;/OVERRIDING SYSTEM VALUE VALUES (9223372036854775807);/r;
-	like($migrating->outcome($greatest =~ s/^ALTER.*/ROLLBACK;/msr), qr/^f/, 'the greatest key is not');
+	like($migrating->outcome($greatest =~ s/^ALTER.*/ROLLBACK;/msr), qr/^1\nf/, 'the greatest key is not');
 	ask('DROP TABLE far');
-	like($migrating->outcome($far), qr/^t\n\d{15,}$/, 'a table with an identity column gets snowflakes');
+	like($migrating->outcome($far), qr/^1\nt\n\d{15,}$/, 'a table with an identity column gets snowflakes');
 
 	my $existing = $migrating->prose('Keys for existing rows');
 	my ($n, $new_key) = $existing =~ /let n be `(.*?)`, and store `(.*?)`/;
@@ -676,7 +677,7 @@ sub here
 	my ($mastodon) = (grep { $_->[0] =~ /Mastodon/ } @rows)[0][0] =~ /`id >= (.*?)`/;
 	is(value($mastodon, 'timestamptz', '2026-11-20 03:44:00.123+00', 'start'), 1795146240123 << 16,
 		'Mastodon: the bound');
-	is(scalar @rows, 15, 'the page has other databases');
+	is(scalar @rows, 17, 'the page has other databases');
 	for (@rows)
 	{
 		my ($there, $expression, $example) = @$_;

@@ -19,7 +19,7 @@ my ($shown) = $recipe->paste($heading);
 like($shown, qr/^claimed\|.*\nin progress\|/m, 'the page shows a claim, and a second request');
 my $prepared = $recipe->prepared($heading);
 # On a slow machine, the time between two statements may be longer than on the page.
-ask('TRUNCATE charges; ALTER ROLE shop RESET idle_in_transaction_session_timeout');
+ask('TRUNCATE charges; ALTER ROLE app RESET idle_in_transaction_session_timeout');
 
 # The providers commit their effects, whatever happens to the caller. A provider that honours keys returns no answer
 # while another call with the same key is running, and repeats the answer of an earlier call.
@@ -51,7 +51,7 @@ sub claim
 
 # Return the state and fence of a request, or its error.
 sub state_sql { return 'SELECT state, fence FROM ' . claim(@_) }
-sub state_of { return $recipe->outcome(state_sql(@_), user => 'shop') }
+sub state_of { return $recipe->outcome(state_sql(@_), user => 'app') }
 
 # Return a new key, and the charge that it claims.
 sub new_charge
@@ -67,9 +67,9 @@ sub changed_by
 	my $values = @values ? '(' . join(', ', @values) . ')' : '';
 	return $recipe->outcome("$prepared EXECUTE $statement$values;\n\\echo :ROW_COUNT", user => $user);
 }
-sub changed { return changed_by('shop', @_) }
+sub changed { return changed_by('app', @_) }
 
-my ($one, $two) = map { session(user => 'shop') } 1 .. 2;
+my ($one, $two) = map { session(user => 'app') } 1 .. 2;
 
 # --- The states -----------------------------------------------------------------------------
 {
@@ -119,7 +119,7 @@ my ($one, $two) = map { session(user => 'shop') } 1 .. 2;
 	my @answered = map { $store->(new_key($_), q{'{}'}) } '4 days', '25 hours';
 	my ($recent) = map { $store->(new_key($_), 'NULL') } '22 hours';
 	is(state_of($_), $too_old, 'no request claims a charge after its time') for @unknown;
-	is($recipe->outcome("$prepared EXECUTE unknown_charges", user => 'shop'),
+	is($recipe->outcome("$prepared EXECUTE unknown_charges", user => 'app'),
 		join("\n", map { "$_|${tenants}1|100|1" } @charges), '... a query finds them');
 	is(changed_by('janitor', 'purge_charges'), 1, 'the purge deletes an old charge that was answered');
 	is(ask("SELECT count(*) FROM charges"), @charges + 2, '... and leaves the others');
@@ -151,7 +151,7 @@ my ($one, $two) = map { session(user => 'shop') } 1 .. 2;
 
 	my ($taken) = new_charge(lease => '0 s');
 	is($one->ask('BEGIN; ' . state_sql($taken)), 'claimed|2', 'a take-over that is not committed');
-	is($recipe->outcome('SELECT state, seconds FROM ' . claim($taken), user => 'shop'), 'in progress|1',
+	is($recipe->outcome('SELECT state, seconds FROM ' . claim($taken), user => 'app'), 'in progress|1',
 		'... delays no other request');
 	$one->ask('COMMIT');
 
@@ -268,7 +268,7 @@ SELECT :'state' = 'claimed' AND NOT :'ERROR' AS claimed \\gset
 END
 $Load::scripts{$_} = [ $_, "\\i $folder/worker.sql" ] for 'first', 'retry';
 
-$ENV{PGUSER} = 'shop';
+$ENV{PGUSER} = 'app';
 my $load = Load->new($node, first => 6, retry => 2);
 $load->run_until(sub { $one->ask(qq{
 	SELECT count(DISTINCT n) FILTER (WHERE state = 'answered') = $commands

@@ -35,7 +35,7 @@ BEGIN
            -- a period of keyed_comb() contains the rows of an hour at this rate
            CASE WHEN o.why_not IS NULL AND w.wal > 0
                 THEN (SELECT c.image_bytes_per_row + c.record_bytes_per_row
-                      FROM idgen.expected_key_cost('keyed_comb', m.rows, least(rows_per_checkpoint, 1e15),
+                      FROM idgen.expected_key_cost('keyed_comb', m.rows, least(rows_per_checkpoint, 1e15)::float8,
                                                    least(rows_per_checkpoint * (3600 / seconds), 1e15),
                                                    key_bytes => least(m.tuple_bytes - 8, 1024)::int) c) END,
            -- such a small index stays in memory, whatever its keys are

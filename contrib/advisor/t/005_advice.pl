@@ -194,6 +194,14 @@ ask("DROP TABLE zoo; CREATE TABLE zoo (id uuid PRIMARY KEY);
 is(ask(q{BEGIN; ALTER EXTENSION idgen_advisor ADD TABLE zoo; SELECT advice, reason FROM idgen.index_report('zoo')}),
 	'|its table belongs to the extension idgen_advisor', 'a table of an extension: no advice');
 
+# A role that may create functions in the schema cannot make callers of the advisor execute them.
+my $overload = 'idgen.expected_key_cost(kind text, index_rows float8, rows_per_checkpoint numeric,
+	rows_per_period float8, key_bytes int, OUT image_bytes_per_row float8, OUT record_bytes_per_row float8)';
+ask("CREATE FUNCTION $overload LANGUAGE plpgsql AS \$\$BEGIN RAISE 'executed'; END\$\$");
+like(outcome(q{SELECT keyed_comb_wal_per_row FROM idgen.index_report('zoo', 1000)}), qr/^\d+/,
+	'an overload with the types of the arguments is not executed');
+ask("DROP FUNCTION $overload");
+
 # Check the advised default. The area is the name of the table, not the name of a partition. It begins with the schema
 # except in public, or if it would be too long.
 my $table = ident(q{O'Hara\orders});
