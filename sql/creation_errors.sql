@@ -97,7 +97,8 @@ SELECT count(*) FROM pg_backend_memory_contexts WHERE name LIKE 'CachedPlanSourc
 CREATE FUNCTION use_plans() RETURNS bool LANGUAGE plpgsql AS $$
 DECLARE
     id uuid = 'c0000000-0000-4000-8000-00000000000a';
-    forgotten bool;
+    action text;
+    is_right bool = true;
 BEGIN
     PERFORM idgen.create_once_bigint(id, 1, 'order');
     ALTER TABLE idgen.creation_identifiers RENAME command_name TO renamed;
@@ -106,10 +107,14 @@ BEGIN
     EXCEPTION WHEN undefined_column THEN
         ALTER TABLE idgen.creation_identifiers RENAME renamed TO command_name;
     END;
-    CREATE RULE no_delete AS ON DELETE TO idgen.creation_identifiers DO INSTEAD NOTHING;
-    forgotten := idgen.forget_creation(id);
-    DROP RULE no_delete ON idgen.creation_identifiers;
-    RETURN NOT forgotten AND idgen.forget_creation(id);
+    FOREACH action IN ARRAY '{NOTHING, NOTIFY deletes}'::text[] LOOP
+        PERFORM idgen.create_once_bigint(id, 1, 'order');
+        EXECUTE 'CREATE RULE no_delete AS ON DELETE TO idgen.creation_identifiers DO INSTEAD ' || action;
+        is_right := is_right AND NOT idgen.forget_creation(id);
+        DROP RULE no_delete ON idgen.creation_identifiers;
+        is_right := is_right AND idgen.forget_creation(id);
+    END LOOP;
+    RETURN is_right;
 END $$;
 SELECT use_plans(), kept_plans() > 0;
 SELECT kept_plans() AS kept \gset

@@ -29,12 +29,12 @@ run_statement(KeptStatement *statement, Datum *values, const char *nulls)
 	}
 
 	/*
-	 * If a DO INSTEAD NOTHING rule has removed the statement, its plan
+	 * If a rule has replaced the statement by NOTHING or NOTIFY, its plan
 	 * depends on no table, so dropping the rule does not invalidate it. Never
 	 * free a plan, because a trigger that it has fired may make this call.
 	 */
 	source = linitial(SPI_plan_get_plan_sources(statement->plan));
-	if (source->query_list == NIL)
+	if (source->relationOids == NIL)
 		source->is_valid = false;
 
 	result = SPI_execute_plan(statement->plan, values, nulls, false, 0);

@@ -294,17 +294,16 @@ static KeptStatement record_prefix =
 static void
 refuse_prefix(const char *prefix, Datum *values)
 {
-	bool		isnull = true;
-	Datum		domain = 0;
+	char	   *domain = NULL;
 
+	/* the OID if the domain has been dropped since the snapshot */
 	if (run_statement(&find_prefix, values, NULL) > 0)
-		domain = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
+		domain = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_UNIQUE_VIOLATION),
 			 errmsg("prefix \"%s\" is already in use", prefix),
-			 isnull ? 0 : errdetail("The prefix belongs to domain %s.",
-									format_type_be(DatumGetObjectId(domain))),
+			 domain ? errdetail("The prefix belongs to domain %s.", domain) : 0,
 			 err_generic_string(PG_DIAG_SCHEMA_NAME, "idgen"),
 			 err_generic_string(PG_DIAG_TABLE_NAME, "id_prefixes"),
 			 err_generic_string(PG_DIAG_CONSTRAINT_NAME, "id_prefixes_pkey")));

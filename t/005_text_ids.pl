@@ -98,6 +98,15 @@ for my $case ([ 'COMMIT', 'read committed', $named ], [ 'ROLLBACK', 'read commit
 	$_->quit for $first, $second, $observer;
 }
 
+# In the snapshot of a transaction, the prefix still belongs to a domain that another session has dropped.
+my ($reading, $dropping) = map { session(database => 'source') } 1 .. 2;
+$dropping->ask(q{SELECT idgen.create_id_domain('dropped', 'dropped')});
+$reading->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
+$dropping->ask('DROP DOMAIN dropped');
+is($reading->ask(q{SELECT idgen.create_id_domain('again', 'dropped')}), '23505', 'the prefix is in use');
+is($reading->ask(q{ROLLBACK; SELECT idgen.create_id_domain('again', 'dropped')}), 'again', '... until the rollback');
+$_->quit for $reading, $dropping;
+
 # A row-level security policy hides the prefix's row.
 ask(q{
 	CREATE ROLE newcomer LOGIN;

@@ -121,13 +121,13 @@ $clock->run_ahead_by(0);
 # --- Imported identifiers ----------------------------------------------------
 # The statement in docs/tickers.md raises the mark above these identifiers, and never leaves it below the function's own
 # values.
-ask('CREATE EXTENSION idgen; CREATE TABLE invoices (id bigint)');
+ask('CREATE EXTENSION idgen; CREATE TABLE deliveries (id bigint)');
 set_marks(36_000);
 begin_scenario('a function ten hours ahead of the clock', take('postgres', 1000));
 for my $seconds (-3600, 3, 3600)
 {
 	my $time = "idgen.snowflake_timestamp($greatest->[0]) + interval '$seconds seconds'";
-	my $id = ask("TRUNCATE invoices; INSERT INTO invoices SELECT idgen.snowflake_floor($time) RETURNING id");
+	my $id = ask("TRUNCATE deliveries; INSERT INTO deliveries SELECT idgen.snowflake_floor($time) RETURNING id");
 	Page->new('tickers')->paste('Raising and correcting');
 	$node->stop, $clock->start($node) if $seconds < 0;
 	continues("with an identifier $seconds seconds later", take('postgres', 10));
@@ -152,7 +152,7 @@ for my $ddl ($anew, $restart)
 			ask(for_marks("SELECT setval('MARK', " . ($time += 3600) . '::bigint << 28)'));
 			my $name = "$how stop, " . ($second_call ? 'called' : 'not called') . ' after ' . substr($ddl, 0, 14);
 			begin_scenario($name, my $before = take('postgres', 100));
-			ask("TRUNCATE invoices; INSERT INTO invoices VALUES ($greatest->[0])");
+			ask("TRUNCATE deliveries; INSERT INTO deliveries VALUES ($greatest->[0])");
 			ask($ddl);
 			continues("$name: the second call", take('postgres')) if $second_call;
 			$node->stop($how), $clock->stand_still_at($time), $clock->start($node);

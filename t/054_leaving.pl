@@ -93,7 +93,8 @@ $_->quit for $reading, $changing;
 # --- The way out --------------------------------------------------------------------------
 my $leaving = session();
 my ($block, $drop) = map { s/ *--.*//gmr } Page->new('upgrade')->blocks('Leaving');
-$block =~ s/^(BEGIN;.*?COMMIT;\n)/$1 . $1 =~ s{events}{sales}gr/mse;
+my ($of_events) = $block =~ /^(BEGIN;.*?COMMIT;\n)/ms;
+$block .= $of_events =~ s/events/sales/gr;
 let_insert('before');
 for my $statement ("$block$drop" =~ /(BEGIN;.*?COMMIT;|[^;]+;)\n/gs)
 {

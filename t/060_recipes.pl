@@ -6,7 +6,8 @@ use Functions;
 use Page;
 use Server;
 
-my $node = Functions::add_key(init_server('recipes', "autovacuum = off\nmax_prepared_transactions = 1\nidgen.node_id = 1"));
+my $node = Functions::add_key(init_server('recipes',
+	"autovacuum = off\nmax_prepared_transactions = 1\nidgen.node_id = 1"));
 $node->start;
 my $recipe = Page->new('recipes');
 my $migrating = Page->new('migrating');

@@ -162,7 +162,7 @@ my ($one, $two) = map { session(user => 'app') } 1 .. 2;
 	is(state_of($answered), 'answered|', '... which is returned when it is');
 
 	(my $parent, $charge) = new_charge(lease => '0 s');
-	ask('CREATE TABLE refunds (charge uuid REFERENCES charges); GRANT INSERT ON refunds TO shop');
+	ask('CREATE TABLE refunds (charge uuid REFERENCES charges); GRANT INSERT ON refunds TO app');
 	$one->ask("BEGIN; INSERT INTO refunds VALUES ($charge)");
 	is(state_of($parent), 'claimed|2', 'a new child row does not prevent a take-over');
 	$one->ask('COMMIT');
@@ -184,7 +184,7 @@ my ($one, $two) = map { session(user => 'app') } 1 .. 2;
 # commit.
 my @faults = qw(after_claim in_call after_call before_answer after_answer late_call late_answer none);
 my $folder = PostgreSQL::Test::Utils::tempdir();
-ask('TRUNCATE effects; GRANT ALL ON effects TO shop', 'provider');
+ask('TRUNCATE effects; GRANT ALL ON effects TO app', 'provider');
 ask(q{
 	TRUNCATE charges, refunds;
 	CREATE SEQUENCE claims;
@@ -217,7 +217,7 @@ ask(q{
 			PERFORM pg_sleep(0.01);
 		END LOOP;
 	END $$;
-	GRANT ALL ON keys, told, claims TO shop} =~ s/COMMANDS/$commands/gr);
+	GRANT ALL ON keys, told, claims TO app} =~ s/COMMANDS/$commands/gr);
 
 # Return the lines of a worker's script that kill the worker at a step. The script's variables have the names of the
 # faults.

@@ -10,10 +10,10 @@ use Server;
 my $page = slurp_file("docs/reference.md") . slurp_file("contrib/advisor/README.md");
 
 $ENV{PGTZ} = 'UTC';
-my $node = Functions::add_key(init_server('documents'));
+my $node = Functions::add_key(init_server('documents', 'idgen.node_id = 1'));
 $node->start;
 ask('CREATE EXTENSION idgen_advisor CASCADE; CREATE ROLE newcomer LOGIN');
-ask("CREATE ROLE $_") for qw(app janitor developer tenant_1 tenant_2);
+ask("CREATE ROLE $_") for qw(janitor developer tenant_1 tenant_2);
 
 # --- Functions ---------------------------------------------------------------
 # A signature has the form "name(arguments) → result", in a block of type "text". "as other" stands for all arguments,
@@ -131,6 +131,7 @@ my $in_use = q{
 	INSERT INTO part SELECT idgen.short_comb() FROM generate_series(1, 1000);
 	CREATE UNLOGGED TABLE notes (id uuid PRIMARY KEY);
 	CREATE TABLE orders (id bigint PRIMARY KEY);
+	CREATE TABLE deliveries (id bigint PRIMARY KEY);
 	CREATE TABLE tickets (id bigint PRIMARY KEY);
 	ANALYZE};
 

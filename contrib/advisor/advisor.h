@@ -24,8 +24,11 @@ typedef struct LeafSample
 	double		rebuilt_bytes;	/* the size of the index after REINDEX */
 	double		uuid_version;	/* of all sampled UUIDs, or texts of UUIDs; 0
 								 * if it differs; -1 if a value is not a UUID */
-	/* of all sampled values, if they are prefixed ids; otherwise empty; not
-	 * for the result, because it is a part of the values */
+
+	/*
+	 * The prefix of all sampled values, if they are prefixed ids; otherwise
+	 * empty. Results must not contain it, because it is a part of the values.
+	 */
 	char		prefix[PREFIX_BYTES + 1];
 } LeafSample;
 
