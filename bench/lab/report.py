@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Write the report of runs of the laboratory: report.md and the pictures, *.svg.
 
-The program reads the files that run.sh wrote to the folders and to the folders in them (measurements.csv, keys.csv,
-settings.csv, touches.csv). Missing files, scenes, keys and metrics are omitted, so that an interrupted run has a
-report, too. The same input always results in the same output, byte for byte.
+The program reads the files in the folders and their subfolders that run.sh wrote (measurements.csv, keys.csv,
+settings.csv, touches.csv) or that --store wrote. Missing files, scenes, keys and metrics are omitted, so an interrupted
+run also has a report. The same input always results in the same output, byte for byte.
 """
 
 import argparse
@@ -30,19 +30,20 @@ TO_RANDOM = [("random", "keyed_comb"), ("keyed_comb", "uuid_v7")]
 COSTS = {"wal_bytes_per_row", "rows_per_s", "replay_s", "cpu_us_per_row"}
 TIMED = {"rows_per_s", "replay_s"}
 SHORTEST = {"cpu_us_per_row"}      # because the mean would depend on other load on the machine
+ONE_SESSION = ("session", "100000000")     # rates.session if sessions do not take turns
 
 SCENES = {
     "usual": Scene("A usual table", """\
 The table "usual" has rows of 300 bytes. Besides the primary key, it has indexes on the customer (one of 100,000), on
-the time, and on a unique random text. The table "narrow" has only the key and a number. A "new" table has 100,000 rows,
-which were inserted at 200 rows a minute. A table of "5 years" has 2,630,000 rows, which were inserted at one row a
-minute. After a checkpoint, one session inserts the given number of rows at 200 rows a minute. The measurement is
-repeated at different moments of the hour. The first column contains the number of rows per commit, followed by the
-value of synchronous_commit ("on" or "off"). Other settings are measured with 50 rows per commit and synchronous_commit
-off. The files of the run contain more combinations of tables, commits and settings. The amount of WAL includes the WAL
-of all indexes. The keys of `hmac_comb` simulate programs whose clocks differ by up to 0.4 seconds. Before VACUUM, the
-oldest twentieth of the rows is deleted. The WAL of VACUUM is divided by the number of deleted rows.""",
-                   "table, rows before, commits or setting", "rows after a checkpoint",
+the time, and on a unique random string. The table "narrow" has only the key and a number. A "new" table has 100,000
+rows, which were inserted at 200 rows a minute. A table of "5 years" has 2,630,000 rows, which were inserted at one row
+a minute. After a checkpoint, one session inserts the given number of rows at 200 rows a minute. The measurement is
+repeated at different moments of the hour. In the first column, "1 a commit, on" means one row per commit, with
+synchronous_commit on. Other settings are measured with 50 rows per commit and synchronous_commit off. The CSV file
+contains more combinations of tables, commits, and settings. The amount of WAL includes the WAL of all indexes. The keys
+of `hmac_comb` are those of simulated programs whose clocks differ by up to 0.4 seconds. Before VACUUM, the oldest
+twentieth of the rows is deleted. The WAL of VACUUM is divided by the number of deleted rows.""",
+                   "table, age, commits or setting", "rows after a checkpoint",
                    ["wal_bytes_per_row", "index_bytes_per_row"], TO_RANDOM,
                    left_out={"wal_bytes_per_row": "1 a commit, off|50 a commit, on|shared_buffers"
                                                   "|^narrow.*(wal_|full_page_writes)",
@@ -50,62 +51,61 @@ oldest twentieth of the rows is deleted. The WAL of VACUUM is divided by the num
     "change": Scene("A table in use gets another default", """\
 The table has 2,000,000 rows, each with a random key and a number. `ALTER TABLE ... ALTER id SET DEFAULT` changes how
 new keys are generated, but changes neither the existing rows nor the index. After a checkpoint, either one INSERT adds
-5,000 rows whose keys use the server's clock, or rows are inserted at the given rate for 5 or 30 minutes. The size of
-the index is that of another table, in which 500,000 rows with random keys are followed by 500,000 new rows. Most random
-keys are greater than version 7 UUIDs, so new version 7 UUIDs are inserted between existing keys, not at the right edge
-of the index. When a page that is not at the right edge is full, it is split in half, and ascending keys never fill the
-left half.""",
+5,000 rows, using the server's clock, or rows are inserted at the given rate for 5 or 30 minutes of simulated time. The
+size of the index is measured in another table, in which 500,000 new rows follow 500,000 rows with random keys. Most
+random keys are greater than version 7 UUIDs, so new version 7 UUIDs are inserted between existing keys, not at the
+right edge of the index. When a page that is not at the right edge is full, it is split in half, and ascending keys
+never fill the left half.""",
                     "rows", "new rows", ["wal_bytes_per_row", "index_mb"], TO_RANDOM),
     "age": Scene("WAL over the age of the table", """\
-A table with only a key and a number grows for five years. It has rows in only 200 minutes of each 45.5-day cycle of the
-short COMB. The rows of other minutes would not affect the cost of short COMBs, which share pages only with short COMBs
-of the same minutes of other cycles. They would increase the cost of random keys, because the table would be larger.
-Each measurement covers the rows of the five minutes after a checkpoint. Short COMBs have no runs, as if a separate
-transaction inserted each row.""",
+A table with only a key and a number grows for five years. It receives rows in only 200 minutes of each 45.5-day cycle
+of short COMBs. Rows of other minutes would increase the cost of random keys, because the table would be larger. They
+would not affect the cost of short COMBs, which share pages only with short COMBs of the same minutes in other cycles.
+Each measurement covers the rows of the five minutes after a checkpoint. Short COMBs have a run length of 1, as if a
+separate transaction inserted each row.""",
                  "rate", "years", ["wal_bytes_per_row", "index_bytes_per_row"],
                  picture="WAL of an inserted row over the age of the table, by key"),
     "rates": Scene("Slow tables and fast ones", """\
 Rows are inserted at a constant rate into a table with only a key and a number. A slow table receives few rows between
-two checkpoints, and few rows for each prefix. The rows between two checkpoints are measured at different moments of the
-hour. In a larger table, random keys would write more WAL at the higher rates. In the series "sessions of 8,000 rows",
-each session inserts 8,000 rows before the next session continues. The size of the index does not depend on the time
-between checkpoints.""",
+two checkpoints, and few rows whose keys share a prefix. Measurements begin at different moments of the hour. At the
+higher rates, random keys would cause more WAL in a larger table. In the series "sessions of 8,000 rows", each session
+inserts 8,000 rows before the next session begins. The size of the index does not depend on the time between
+checkpoints.""",
                    "checkpoints", "rows a minute", ["wal_bytes_per_row", "index_bytes_per_row"], TO_RANDOM,
                    "WAL of an inserted row by the rate of the inserts, by key and time between two checkpoints",
                    {"index_bytes_per_row": "every (30|60) minutes"}),
     "speed": Scene("Rows a second", """\
-Sessions insert rows whose keys use the server's clock, one row per transaction, into tables that are described under [a
-usual table](#a-usual-table) and contain the rows of a month. There is a checkpoint every 30 seconds. In each round, the
-keys are measured one after another. From PostgreSQL 16 on, the server uses direct I/O, so that the tables are cached
-only in shared buffers.""",
+Sessions insert one row per transaction, using the server's clock. The tables are described under [a usual
+table](#a-usual-table), and contain the rows of a month. There is a checkpoint every 30 seconds. In each round, the keys
+are measured one after another. From PostgreSQL 16 on, the server uses direct I/O, so the tables are cached only in
+shared buffers.""",
                    "table and commits", "sessions", ["rows_per_s", "wal_bytes_per_row"],
                    [("keyed_comb", "random"), ("keyed_comb", "uuid_v7")]),
     "replay": Scene("Replay of the WAL", """\
-After the given number of rows has been inserted since a checkpoint, an immediate shutdown stops the server. Recovery
-then replays the WAL of these rows, as a standby does, and the server logs how long this takes. The operating system has
-cached the files. From PostgreSQL 16 on, the replay is also measured with direct I/O, which disables prefetching during
-recovery. The tables are described under [a usual table](#a-usual-table).""",
+The given number of rows is inserted after a checkpoint, and an immediate shutdown stops the server. Recovery replays
+the WAL of these rows, as a standby does, and the server logs how long this takes. The operating system has cached the
+files. From PostgreSQL 16 on, the replay is also measured with direct I/O, which disables prefetching during recovery.
+The tables are described under [a usual table](#a-usual-table).""",
                     "table", "rows", ["replay_s"], TO_RANDOM),
     "bulk": Scene("Many rows at once", """\
-A table with only a key and a number contains the rows of a year. After a checkpoint, many rows whose keys use the
-server's clock are inserted by one INSERT, by eight sessions, or by one INSERT that alternates among twelve areas.""",
+A table with only a key and a number contains the rows of a year. After a checkpoint, many rows are inserted by one
+INSERT, by eight sessions, or by one INSERT whose keys alternate among twelve areas. The server's clock is used.""",
                   "rows", "", ["wal_bytes_per_row", "reads_per_row"], [("keyed_comb", "uuid_v7")]),
     "delete": Scene("Deleting old rows", """\
-The number of rows in the table remains constant. In each step, new rows are inserted, the same number of the
-oldest rows is deleted, and VACUUM runs. The index is measured after all rows have been replaced the given number
-of times.""",
+The number of rows in the table remains constant. In each step, new rows are inserted, the same number of the oldest
+rows is deleted, and VACUUM runs. The index is measured after all rows have been replaced the given number of times.""",
                     "rate", "replacements", ["index_bytes_per_row"]),
     "tenants": Scene("Primary keys that begin with a tenant", """\
 The primary key is (tenant, id). All tenants together insert 200 rows a minute, and each row belongs to a random tenant.
-The rows of a tenant are adjacent in the index, so the cost depends on the insert rate of each tenant. With one tenant,
-the index resembles an index on the id alone, but its entries are larger.""",
+The entries of a tenant are adjacent in the index, so the cost depends on the insert rate of each tenant. With one
+tenant, the index resembles an index on the id alone, but its entries are larger.""",
                      "table", "rows after a checkpoint", ["wal_bytes_per_row", "index_bytes_per_row"],
                      [("keyed_comb", "uuid_v7")]),
     "areas": Scene("An area for each tenant", """\
 Tenants share a table with only a key and a number. All tenants together insert 200 rows a minute, and each row belongs
-to a random tenant. `keyed_comb()` has an area for each tenant, so that no tenant can date the keys of another tenant.
-New rows of different tenants go to different pages of the index, so with many tenants, the cost approaches that of
-random keys. Each measurement consists of a checkpoint and 1,000 rows.""",
+to a random tenant. `keyed_comb()` is called with an area for each tenant, so that no tenant can date the keys of
+another. New rows of different tenants go to different pages of the index, so with many tenants, the cost approaches
+that of random keys. Each measurement covers 1,000 rows after a checkpoint.""",
                    "", "tenants", ["wal_bytes_per_row", "index_bytes_per_row"], [("random", "keyed_comb")]),
     "orders": Scene("An order with its lines", """\
 Orders are inserted at a rate of 200 a minute. Each order has three lines, which refer to the order in an indexed
@@ -116,41 +116,41 @@ order with its lines. Afterwards, with empty shared buffers, a query reads the n
     "lists": Scene("A list page by page", """\
 A list shows the newest rows first. For this list, a table of keyed COMBs needs a column with the time of the row, and
 an index on this column and the key. A table of version 7 UUIDs needs only its primary key. (An application can hide
-these keys with `mask_uuid_v7()`, which is not called here.) Both tables have another column with a number. Rows are
-inserted at 200 a minute. Each measurement consists of a checkpoint and 1,000 rows.""",
+these keys with `mask_uuid_v7()`, which is not called here.) Each table also has a column with a number. Rows are
+inserted at 200 a minute. Each measurement covers 1,000 rows after a checkpoint.""",
                    "", "", ["wal_bytes_per_row", "table_bytes_per_row"], [("keyed_comb", "uuid_v7")]),
     "commands": Scene("Commands that are executed once", """\
-The columns contain the figures of different kinds of command ids. Each transaction records a command by
-`create_once()`, and inserts a row that consists of a keyed COMB and a number. Before the measurements, the given number
-of commands has been recorded, all within one day. After a checkpoint, one session executes the commands of five minutes
-at this rate, either for the first time ("first call") or again ("repetition"). In the series "first call beside a
-purge", another session deletes the oldest recorded command for each new one. The amount of WAL includes that of the
-inserted rows and of the purge. At the end, 2 % of the recorded commands are purged, and the WAL of VACUUM is divided by
-their number. The CPU time is that of the server process that executes the commands. It includes the rows and the
-commits, and is taken from the fastest round. The index is the primary key of the recorded commands.""",
+The columns compare kinds of command ids. Each transaction calls `create_once()` and, if the command is new, inserts a
+row that consists of a keyed COMB and a number. Before the measurements, the given number of commands is recorded over
+one simulated day. After a checkpoint, one session executes the commands of five minutes at this rate, either for the
+first time ("first call") or again ("repetition"). In the series "first call beside a purge", another session deletes
+one of the oldest commands for each new one. WAL written by the inserts and the purge is included. At the end, 2 % of
+the recorded commands are purged, and the WAL of VACUUM is divided by their number. The CPU time is that of the server
+process that executes the commands. It includes the inserts and the commits, and is taken from the fastest round. The
+index is that of the primary key of the recorded commands.""",
                       "call", "commands of a day", ["wal_bytes_per_row", "fpi_per_row", "cpu_us_per_row", "index_mb"],
                       [("random", "uuid_v7"), ("named_v7", "uuid_v7")]),
     "entities": Scene("Ids that commands propose", """\
-The columns contain the figures of different kinds of proposed ids. `create_once()`, `create_once_bigint()` or
-`create_once_text()` records the proposed id in an indexed column. The command ids are version 7 UUIDs, and the commands
-insert no rows. The commands of five minutes are measured as described under
-[commands](#commands-that-are-executed-once), with and without the index on the proposed ids. The size is that of this
-index.""",
+The columns compare kinds of proposed ids. `create_once()`, `create_once_bigint()` or `create_once_text()` records the
+proposed id in an indexed column. The command ids are version 7 UUIDs, and the commands insert no rows. The commands of
+five minutes are measured as described under [commands](#commands-that-are-executed-once), with and without the index on
+the proposed ids. The size is that of this index.""",
                       "index", "commands of a day", ["wal_bytes_per_row", "fpi_per_row", "index_mb"],
                       [("random", "keyed_comb"), ("text_random", "text_keyed")]),
     "heat": Scene("Where new rows go in the index", """\
-Each dot is a row. The rows were inserted within three hours, at ten rows a minute. Random keys go to all leaf pages of
-the index. Short COMBs go to the pages of the current minute, keyed COMBs go to the pages of the current hour, and
-version 7 UUIDs go to the right edge of the index. If new rows go to few pages, these pages stay in memory and cause few
-full-page images."""),
+Each dot represents a row. The rows were inserted within three hours, at ten rows a minute. Random keys go to almost all
+leaf pages of the index. Short COMBs go to the pages of the current minute, keyed COMBs go to the pages of the current
+hour, and version 7 UUIDs go to the right edge of the index. If new rows go to few pages, these pages stay in memory and
+cause few full-page images."""),
 }
 ABOUT = """\
-Each figure is a mean, unless its heading states otherwise. If the measurements differ, the smallest and the largest one
-are given in brackets, and are the ends of thin bars in the pictures. A column with a colon in its heading contains the
-ratio of two means. The sign ~ replaces the ratio of two times whose ranges overlap, and the sign – replaces a missing
-figure. Times depend on the other load of the machine, but bytes and sizes do not. The amount of WAL is the difference
-between two values of `wal_bytes` in `pg_stat_wal`. It includes full-page images, but neither alignment nor page
-headers. The clock is simulated, except in sections that mention the server's clock."""
+Each figure is a mean, unless its heading states otherwise. If the measurements differ, the minimum and the maximum
+follow in parentheses; in the pictures, they are the ends of the thin bars. A column with a colon in its heading
+contains the ratio of the figures of two keys. The sign ~ replaces a ratio of throughputs or replay times whose ranges
+overlap, and – replaces a missing figure. Times, and all figures of "Rows a second", depend on other load on the
+machine. The amount of WAL is the difference between two values of `wal_bytes` in `pg_stat_wal`. It includes full-page
+images, but neither alignment padding nor page headers. The clock is simulated, except in sections that mention the
+server's clock. `bench/lab/sizes.txt` explains conditions such as `places` and `history`."""
 
 
 def code(key):
@@ -234,8 +234,8 @@ def common_conditions(run):
 
 
 def conditions(run, scene):
-    """Return the conditions of the runs in which a scene was measured, without the common ones."""
-    common, facts = common_conditions(run), []
+    """Return a paragraph for each run in which a scene was measured, with its conditions except the common ones."""
+    common, paragraphs = common_conditions(run), []
     for settings in run.settings.get(scene, []):
         of = {name.split(".", 1)[1].replace("_", " "): value
               for name, value in settings.items() if name.startswith(scene + ".")}
@@ -243,11 +243,12 @@ def conditions(run, scene):
         parts = [fact for name, fact in machine(settings).items() if fact != common[name]]
         parts += [buffers and f"shared_buffers {buffers}"]
         parts += [f"{name} " + ", ".join(short(float(part)) if part.isdigit() else part for part in value.split(","))
-                  for name, value in of.items()]
+                  for name, value in of.items() if (name, value) != ONE_SESSION]
         command = f"`bench/lab/{settings['command']}`" if settings.get("command") else ""
         stored = f" ([{settings['run']}](runs/{settings['run']}))" if settings.get("run") else ""
-        facts.append("; ".join(part for part in parts if part) + f". Run: {command}{stored}.")
-    return ["Conditions: " + " ".join(facts)] if facts else []
+        facts = "; ".join(part for part in parts if part)
+        paragraphs.append(f"Conditions: {facts}. Run: {command}{stored}.")
+    return paragraphs
 
 
 NO_MATPLOTLIB = "matplotlib is missing (Debian: python3-matplotlib)"
@@ -280,10 +281,11 @@ def write_report(run, out):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", metavar="FOLDER", nargs="+", help="a folder of run.sh, or one of such folders")
+    parser.add_argument("folders", metavar="FOLDER", nargs="+",
+                        help="a folder that run.sh wrote, or a parent of such folders")
     parser.add_argument("--out", metavar="FOLDER", help="write the report to this folder (default: the first)")
     parser.add_argument("--store", metavar="FILE",
-                        help="only write what the report needs of a run to this file, as docs/report/runs has it")
+                        help="only store the part of a run that the report needs in this file, as in docs/report/runs")
     arguments = parser.parse_args()
 
     run = Run(arguments.folders)

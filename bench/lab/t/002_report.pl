@@ -101,7 +101,7 @@ report($two);
 my $report = slurp_file("$two/report.md");
 like($report, qr/^\| 200 rows a minute \| 0 \|.*^\| 200 rows a minute, PostgreSQL 18 \| 0 \|/ms,
 	'a run of another version has rows of its own');
-like($report, qr/^Conditions: shared_buffers .* Run: .* PostgreSQL 18\.6; shared_buffers .* Run: /m,
+like($report, qr/^Conditions: shared_buffers .* Run: .*\n\nConditions: PostgreSQL 18\.6; shared_buffers .* Run: /m,
 	'... and conditions');
 
 # Add a run that has only the second of two series.
