@@ -1,6 +1,7 @@
 # Verify that the statements with parameters in README.md, the recipes and masks.md work as drivers send them. Most
 # drivers send parameters without types; Java drivers send types, and send text as varchar. The statements on each page
-# are executed, and raise only the errors that the page announces. (sql/callable.sql calls every function without types.)
+# are executed, and raise only the errors that the page announces. (sql/callable.sql calls every function without
+# types.)
 
 use Functions;
 use Server;
