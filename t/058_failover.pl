@@ -1,8 +1,8 @@
 # Verify docs/failover.md and the settings in docs/install.md on three servers under load, whose node numbers are in a
 # file on each host. The primary is killed, a standby is promoted, and pg_rewind turns the old primary into a standby.
 # Then the new primary is killed, and the old one is promoted again. Each server always generates identifiers with its
-# own number, no identifier is returned twice, and each command has one order. Numbers in the data directory are copied
-# between servers.
+# own number, no identifier is returned twice, and each command has one order. Node numbers in the data directory are
+# copied to other servers.
 
 use Load;
 use Page;
