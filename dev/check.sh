@@ -9,8 +9,8 @@
 #   format           check that pgindent changes nothing in src/ and contrib/advisor/; only on version 18 or later:
 #                    dev/run-on.sh 18 dev/check.sh format
 #   python           check that scripts compile
-#   yaml             check that .github can be parsed, that its scripts exist, and that tests.yml runs each script of
-#                    .ci/run and nightly.sh
+#   yaml             check that the files in .github can be parsed, that the scripts they call exist, and that tests.yml
+#                    runs each script of .ci/run and nightly.sh
 #   lines            at most 120 columns in SQL, Perl, Python and shell scripts, and at most 500 lines in a C file
 #   expected         check that expected output contains no error caused by a mistake in the test itself
 #

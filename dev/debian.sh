@@ -8,8 +8,8 @@
 # available, the script exits with status 77. MAJOR can end with another architecture, which qemu-user-static emulates
 # if necessary: 15-i386, 17-arm64 or 15-s390x.
 #
-# IDGEN_POSTGRES can name a source of PostgreSQL, either a folder or an archive of a folder. A server of its major
-# version is built from this source. Debian provides the other versions.
+# IDGEN_POSTGRES can name a source tree of PostgreSQL, either a folder or an archive. A server of its major version is
+# built from it. Debian provides the other versions.
 
 # shellcheck source=scripts/results.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../scripts/results.sh"
@@ -29,10 +29,10 @@ debian_pg_config() { echo "/usr/lib/postgresql/${1%-*}/bin/pg_config"; }
 # Succeed if this PostgreSQL is installed on the machine, with its development files.
 debian_has() { [[ $1 != *-* ]] && ! debian_has_source "$1" && idgen_can_build "$(debian_pg_config "$1")"; }
 
-# Succeed if IDGEN_POSTGRES names a source of this version.
+# Succeed if IDGEN_POSTGRES names a source tree of this version.
 debian_has_source() { [[ $debian_source_version =~ ^${1%-*}[^0-9] ]]; }
 
-# Print the version of the source that IDGEN_POSTGRES names, such as 16.4.
+# Print the version of the source tree that IDGEN_POSTGRES names, such as 16.4.
 debian_read_version() {
     if [ -d "$IDGEN_POSTGRES" ]; then
         cat "$IDGEN_POSTGRES/configure"
@@ -161,9 +161,9 @@ debian_copy_sources() {
         tar xf - --no-same-owner -C "$DEBIAN_ROOT/idgen"
 }
 
-# Build a server in the Debian system, unless this has been done. Its source is the one that IDGEN_POSTGRES names, or
-# otherwise Debian's. Set PG_CONFIG. The folder /opt/postgresql-VERSION-NAME also contains the source. Arguments: MAJOR
-# NAME CONFIGURE-OPTION ...
+# Build a server in the Debian system, unless this has been done. Its source tree is the one that IDGEN_POSTGRES names,
+# or otherwise Debian's. Set PG_CONFIG. The folder /opt/postgresql-VERSION-NAME also contains the source. Arguments:
+# MAJOR NAME CONFIGURE-OPTION ...
 debian_build_server() {
     local version=$1 prefix log=$DEBIAN_ROOT.$2.log
     ! debian_has_source "$1" || version=$debian_source_version

@@ -3,7 +3,7 @@
 # fuzz.sh: run the libFuzzer targets in dev/fuzz/, which call idgen's functions that read text, under AddressSanitizer
 # and UndefinedBehaviorSanitizer.
 #
-#   dev/fuzz.sh [--seconds N] [TARGET ...]     default: 10 seconds for each target, all targets
+#   dev/fuzz.sh [--seconds N] [TARGET ...]     default: all targets, 10 seconds each
 #
 # A target is a function fuzz_TARGET() in dev/fuzz/ (see dev/fuzz/fuzz.h). It starts with the inputs in
 # dev/fuzz/seeds/TARGET, which has one input per line, with the escapes of printf. If an input fails, the script keeps

@@ -3,9 +3,9 @@
 # nightly.sh: run the tests that take too long for .ci/run.
 #
 # The script ends with a summary of the failures. It requires root, a Debian mirror, 27 GB in $IDGEN_MATRIX or
-# /var/cache/idgen-matrix for the Debian systems in which other versions are tested, and a source of version 16 in
+# /var/cache/idgen-matrix for the Debian systems in which other versions are tested, and a source tree of version 16 in
 # IDGEN_POSTGRES (see run-on.sh). A part whose requirements are not available is skipped. .github/workflows/tests.yml
-# runs all parts except the tests on s390x, the server's own tests of version 16, and the longer stress and fuzz tests.
+# runs all parts except the tests on s390x, PostgreSQL 16's own tests, and the longer stress and fuzz tests.
 
 . "$(dirname "$0")/../scripts/results.sh"
 

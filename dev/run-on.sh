@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 #
-# run-on.sh: run a command of the sources on another version of PostgreSQL or on another architecture.
+# run-on.sh: run a command in the source tree on another version of PostgreSQL or on another architecture.
 #
 #   dev/run-on.sh MAJOR[-ARCHITECTURE] COMMAND [ARGUMENT ...]
 #   dev/run-on.sh 18 bench/lab/run.sh --scene speed
@@ -13,8 +13,8 @@
 # the sources. Reports of the laboratory are copied back to bench/lab/report. The exit status is the status of the
 # command, or 77 if the version is not available.
 #
-# Debian has no packages of PostgreSQL 16. IDGEN_POSTGRES names a source of PostgreSQL, either a folder or an archive of
-# a folder. A server of its major version is built from it once, in the Debian system.
+# Debian has no packages of PostgreSQL 16. IDGEN_POSTGRES names a source tree of PostgreSQL, either a folder or an
+# archive. A server of its major version is built from it once, in the Debian system.
 
 . "$(dirname "$0")/debian.sh"
 

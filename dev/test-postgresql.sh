@@ -4,8 +4,9 @@
 #
 #   dev/test-postgresql.sh 18
 #
-# If IDGEN_POSTGRES names a source of this version, the script uses the server that run-on.sh builds from it. Otherwise,
-# it uses the server with assertions that test-assertions.sh builds. The tests take five minutes and require root.
+# If IDGEN_POSTGRES names a source tree of this version, the script uses the server that run-on.sh builds from it.
+# Otherwise, it uses the server with assertions that test-assertions.sh builds. The tests take five minutes and require
+# root.
 
 . "$(dirname "$0")/debian.sh"
 

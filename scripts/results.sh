@@ -87,7 +87,7 @@ end_of_results() {
     [ "$failed" -eq 0 ]
 }
 
-# Run a script that ends with such a summary, and add its results to the counts.
+# Run a script whose output ends with the counts of end_of_results, and add its results to the counts.
 run_script() {
     local log status good bad more started=$SECONDS
     log=$(mktemp)

@@ -2,13 +2,13 @@
 #
 # test.sh: build idgen and run its tests on a private cluster.
 #
-#   scripts/test.sh                              all tests, ten minutes on two cores
+#   scripts/test.sh                              all tests (ten minutes on two cores)
 #   scripts/test.sh FOLDER ...                   the tests of . (the extension), bench/lab or contrib/NAME
 #   scripts/test.sh t/NAME.pl ...                only these TAP tests
 #   scripts/test.sh --regress [t/NAME.pl ...]    the regression and isolation tests, and these TAP tests
 #
-# The script installs missing packages, and builds with warnings as errors and with assertions, which the server need
-# not have. PG_CONFIG=/path/to/pg_config selects the server.
+# The script installs missing packages, and builds with warnings as errors and with assertions, even if the server has
+# none. PG_CONFIG=/path/to/pg_config selects the server.
 
 . "$(dirname "$0")/results.sh"
 

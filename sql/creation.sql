@@ -27,10 +27,10 @@ SELECT * FROM idgen.create_once_bigint(command(2), 43, 'order');
 SELECT * FROM idgen.create_once_bigint(command(3), -9223372036854775808, 'order');
 SELECT * FROM idgen.create_once_bigint(command(3), 0::bigint, 'order');
 
--- record a text
+-- record a text identifier
 SELECT length(entity_text), created FROM idgen.create_once_text(command(5), repeat('x', 255), 'order');
 SELECT length(entity_text), created FROM idgen.create_once_text(command(5), 'another', 'order');
--- record each kind of text that idgen generates; the portable edition does not generate ObjectIds
+-- record each kind of text identifier that idgen generates; the portable edition does not generate ObjectIds
 DO $$
 DECLARE
     command uuid := 'c0000000-0000-7000-8000-0000000000ff';
@@ -47,7 +47,7 @@ BEGIN
     END LOOP;
 END $$;
 
--- a name is required, and a text must have 1 to 255 bytes
+-- a name is required, and a text identifier must be 1 to 255 bytes long
 CREATE FUNCTION state_of(call text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE 'SELECT idgen.' || call;
@@ -183,7 +183,7 @@ SELECT * FROM idgen.create_once(command(4), entity(6), 'order');
 SELECT created FROM idgen.create_once(command(9), entity(6), 'order');
 SELECT idgen.forget_creation_of(entity(6)) AS two, idgen.forget_creation_of(entity(99)) AS none;
 
--- order 17 and customer 17 are two entities, both as numbers and as texts
+-- order 17 and customer 17 are two entities, both as numbers and as text
 SELECT created, idgen.create_once_bigint(command(12), 17, 'customer') AS customer
 FROM idgen.create_once_bigint(command(11), 17, 'order');
 SELECT idgen.forget_creation_of_bigint(17, 'invoice') AS none, idgen.forget_creation_of_bigint(17, 'order') AS one,

@@ -108,8 +108,8 @@ SELECT input, f.* FROM (VALUES
     failure('SELECT idgen.' || input) f;
 
 --
--- Texts: positions are counted in characters, and messages do not contain long texts. chr(228) has two bytes, and
--- chr(128512) has four.
+-- Text: positions are counted in characters, and messages do not contain long strings. chr(228) is two bytes long, and
+-- chr(128512) is four bytes long.
 --
 SELECT left(input, 40), f.* FROM (VALUES
     (''), ('507f1f77bcf86cd79943901'), ('507f1f77bcf86cd7994390111'), (' 507f1f77bcf86cd799439011'),

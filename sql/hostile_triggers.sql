@@ -111,7 +111,7 @@ ALTER TABLE orders ENABLE TRIGGER m_check;
 CREATE TABLE outcomes AS
 SELECT place, call, attack, outcome(ddl, query, command)
 FROM places, unnest(calls) call JOIN calls USING (call), attacks
--- Exclude one case: the trigger function of the extension is dropped just before it is called, which is an internal
+-- Exclude one case: the trigger function of the extension is dropped just before it is called, which causes an internal
 -- error of the server.
 WHERE NOT (attack = 'DROP EXTENSION' AND place = 'BEFORE INSERT of orders');
 -- List the outcomes without an attack, and then the outcomes under attack, if they are different.

@@ -84,7 +84,7 @@ SELECT idgen.snowflake_timestamp(1541815603606036480, '2010-11-04 01:42:54.657+0
        idgen.snowflake_node(1541815603606036480) AS node, idgen.snowflake_counter(1541815603606036480) AS counter;
 SELECT idgen.snowflake_timestamp(175928847299117063, '2015-01-01 00:00:00+00') AS discord,
        idgen.snowflake_node(175928847299117063) AS node, idgen.snowflake_counter(175928847299117063) AS counter;
--- Instagram's identifiers have 23 bits after the time: 13 bits of shard and 10 bits of counter
+-- Instagram's identifiers have 23 bits after the time: 13 bits for the shard and 10 bits for the counter
 SELECT idgen.snowflake_timestamp(((1387263000::bigint << 23) | (1341 << 10) | 905) >> 1, '2011-08-24 21:07:01.721+00')
     AS instagram;
 -- NULL does not mean the default epoch

@@ -1,5 +1,5 @@
--- Statistical tests of the random bits. The thresholds are six standard deviations, so by chance at least one of the
--- checks fails in less than one of 100,000 runs. A stuck, biased or repeated bit deviates by far more.
+-- Statistical tests of the random bits. The thresholds are six standard deviations, so fewer than one in 100,000 runs
+-- fails by chance. A stuck, biased or repeated bit deviates by far more.
 
 -- bit 0 is the highest bit of the identifier, and bit 127 is the lowest
 CREATE TEMP SEQUENCE numbers;

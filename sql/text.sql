@@ -54,7 +54,7 @@ SELECT input, f.* FROM (VALUES
 \pset tuples_only off
 \pset format aligned
 
--- an identifier has one canonical text (t/003_properties.pl tests random identifiers)
+-- an identifier has one canonical text form (t/003_properties.pl tests random identifiers)
 SELECT id, idgen.is_prefixed_id(id, 'acct')
 FROM (VALUES ('acct_03e6wlko0bp8e7c9916hklbnd'), ('acct_f5lxx1zz5pnorynqglhzmsp33'),
              ('acct_f5lxx1zz5pnorynqglhzmsp34'), ('acct_03e6wlko0bp8e7c9916hklbnD'),

@@ -1,4 +1,4 @@
--- check_recent_id(): the texts of its errors, and rights. trigger_rows.sql tests which rows it rejects.
+-- check_recent_id(): its error messages, and rights. trigger_rows.sql tests which rows it rejects.
 \set SHOW_CONTEXT never
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';

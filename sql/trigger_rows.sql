@@ -1,4 +1,4 @@
--- check_recent_id(): the rows that it rejects, in both editions. (trigger.sql tests its texts and rights.)
+-- check_recent_id(): the rows that it rejects, in both editions. (trigger.sql tests its messages and rights.)
 SET datestyle = 'ISO, YMD';
 CREATE FUNCTION violation(statement text, OUT state text, OUT "table" text, OUT "constraint" text)
 LANGUAGE plpgsql AS $$

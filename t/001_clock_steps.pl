@@ -46,7 +46,7 @@ sub make
 make('before', 2000);
 $clock->run_ahead_by(-3600);
 make('back an hour', 2000);
-# DISCARD ALL, which connection poolers send between two clients, does not reset the order.
+# DISCARD ALL, which connection poolers send between clients, does not reset the order.
 $backend->ask('DISCARD ALL');
 make('after discard', 2000);
 $clock->run_ahead_by(3600);
@@ -131,9 +131,9 @@ SKIP:
 	$session->quit;
 	$node->stop;
 
-	# The clock stands still in second 2^32 - 2, the second to last one whose number fits into 32 bits. The test
-	# generates one ObjectId more than the counter has values. The ObjectIds therefore span two seconds, regardless of
-	# the counter's initial value.
+	# The clock stands still at 2^32 - 2 seconds, the next-to-last value that fits into 32 bits. The test generates one
+	# ObjectId more than the counter has values. The ObjectIds therefore span two seconds, regardless of the counter's
+	# initial value.
 	FakeClock::start_still($node, 2**32 - 2);
 	$session = session();
 	$session->ask(q{CREATE FUNCTION number(text) RETURNS bigint LANGUAGE sql

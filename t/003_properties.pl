@@ -39,7 +39,7 @@ is(ask(q{SELECT string_agg(sequencename, ' ' ORDER BY sequencename) FROM pg_sequ
 	join(' ', sort @Functions::sequences), 'each ticker has a function')
   or diag('Correct the rows of the kind "ticker" in the list.');
 
-# --- The rules of all functions -------------------------------------------------
+# --- Rules for all functions ---------------------------------------------------
 my @of_idgen = grep { $_->{kind} ne 'advisor' && $_->{name} !~ /^internal_/ } @functions;
 my %listed = map { $_->{signature} => $_ } @of_idgen;
 push @{ $listed{ $_->[0] }{named} }, [ @$_[ 1 .. 3 ] ] for grep { $listed{ $_->[0] } } map { [ split /\|/, $_, -1 ] }
@@ -92,7 +92,7 @@ my %place = map { $shared[ 2 * $_ ] => $_ } 0 .. @shared / 2 - 1;
 broken('shared arguments have the same types and defaults',
 	sub { my ($function, @arguments) = @_;
 		my %has = map { $_->[0] => 1 } @arguments;
-		# Masks have their own key. The command name is optional only in functions that delete commands.
+		# Masks have a default key of their own. The command name is optional only in functions that delete commands.
 		@as{qw(period key_name command_name)} = (
 			$has{area} ? q{interval '01:00:00'} : q{interval '00:01:00'},
 			$has{period} ? q{text 'shared'} : q{text 'default'}, $has{batch_size} ? 'text NULL' : 'text ');
@@ -163,8 +163,8 @@ for my $encoding ('SQL_ASCII', 'UTF8')
 		$calls{$function}{$state} = $raised{$function}{$state} = 1;
 	}
 	is(undocumented(\%calls), '', "$encoding: only documented errors (IDGEN_SEED=$seed)");
-	# hmac_comb() and hmac_comb_at() are tested by the properties instead, because a random text is never the name of a
-	# key.
+	# hmac_comb() and hmac_comb_at() are tested by the properties instead, because a random string is never the name of
+	# a key.
 	is(join(' ', grep { !$calls{$_}{''} && !/^hmac_comb/ } sort keys %calls), '',
 		"$encoding: each function returned a result");
 

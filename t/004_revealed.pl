@@ -1,6 +1,6 @@
 # Verify what identifiers reveal to an outsider, as stated in docs/security.md: the time, the number of bits that remain
-# to be guessed, and what several identifiers reveal together. All clock values are passed as arguments, and the key of
-# hmac_comb() is known, so the counts are the same in each run.
+# to be guessed, and what several identifiers reveal together. All clock values are passed as arguments, and the secret
+# key of hmac_comb() is known, so the counts are the same in each run.
 
 use Functions;
 use KeyedPrefix;
@@ -185,8 +185,8 @@ is( ask(q{SELECT count(*) FROM own
 	'0', 'areas are unrelated');
 
 # The outsider guesses the hour of the day from the number of keys that share a prefix. The keys are generated at a
-# constant rate, and at a rate with a peak at noon. The guess is the hour whose expected number is closest to the
-# observed number. An hour before noon has the same expected number as the corresponding hour after noon.
+# constant rate, or at a rate that peaks at noon. The guess is the hour whose expected number is closest to the observed
+# number. An hour before noon has the same expected number as the corresponding hour after noon.
 ask(q{
 	SELECT setseed(0.5);
 	CREATE TABLE counts AS

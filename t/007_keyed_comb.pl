@@ -101,15 +101,15 @@ for ([ 'after a restart', sub { $node->restart } ],
 }
 $node->stop;
 
-# --- Random bits that are not available, or known -------------------------------
+# --- Random bits that are unavailable or known ----------------------------------
 # The library replaces the OpenSSL function that the server calls to obtain random bits.
 my $folder = PostgreSQL::Test::Utils::tempdir();
 chomp(my $cc = `$ENV{PG_CONFIG} --cc` || 'cc');
 my $library = "$folder/random_source.so";
 my $compiled = system("$cc -shared -fPIC -o $library $FindBin::RealBin/lib/random_source.c 2>/dev/null") == 0;
 my $start = sub { local %ENV = (%ENV, LD_PRELOAD => $library, IDGEN_RANDOM => $folder); return $node->start(@_) };
-# Make the next request of the given process fail. The failure also empties the file. If the process is 0, every request
-# of every process fails.
+# Make the next request of the process with the given process ID fail. The failure also empties the file. If the ID is
+# 0, every request of every process fails.
 my $fail = sub { unlink "$folder/fail"; append_to_file("$folder/fail", $_[0]) };
 
 SKIP:

@@ -66,7 +66,7 @@ is(ask(q{
 			FROM generate_series(1, g) i, LATERAL (SELECT idgen.permute(i, '', g) AS p) permuted) numbers
 	WHERE count = g AND min = 1 AND max = g AND back}), 1999, 'every size from 2 to 2000 is permuted');
 
-# --- Texts (other arguments: sql/keys.sql) ------------------------------------
+# --- Text arguments (others: sql/keys.sql) ------------------------------------
 my $v4 = q{'2463c780-7fca-4def-8c3f-7b1a2c4d5e6f'};
 my $long = "22023: area is too long\nDETAIL:  The area has more than 63 bytes in UTF-8.";
 like($masks->outcome("SELECT idgen.permute(1, 'a', key_name => repeat('x', 100000000))"),

@@ -41,7 +41,7 @@ for my $function (@functions, 'decimal_id')
 }
 isnt(ask($marks), $unused, 'calls reserve values');
 
-# --- The primary is lost under load --------------------------------------------
+# --- The primary fails under load ----------------------------------------------
 my $load = Load->new($primary, take => 4);
 
 $load->work(10);

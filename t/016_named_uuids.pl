@@ -30,7 +30,7 @@ sub named_uuid_v7
 	use integer;
 	my $ms = $us / 1000;
 	my ($high, $low) = map { unpack 'Q>', $_ } unpack 'a8 a8', sha256(pack('H32', $namespace) . $name);
-	no integer;    # shift without sign
+	no integer;    # unsigned shifts
 	return stamped(pack('Q> Q>', $ms << 16 | $high >> 52, $low >> 2), 7);
 }
 

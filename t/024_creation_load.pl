@@ -1,5 +1,5 @@
 # Verify that each command creates exactly one order under load and faults. 64 clients send creation commands, each
-# command about five times. Meanwhile, random sessions are terminated or cancelled, and random clients disappear. All
+# command about five times. Meanwhile, random sessions are terminated or canceled, and random clients are killed. All
 # clients that sent the same command must have received the same order.
 #
 # IDGEN_LOAD_SECONDS sets the duration, which is 15 seconds by default. The test runs longer if too few faults have

@@ -21,8 +21,8 @@ ask(q{
 		RETURN (SELECT request_hash FROM idgen.creation_identifiers WHERE command_id = id);
 	END $$}, lc) for keys %database;
 
-# Replace the $ in the two requests with characters that exist in the encoding. In LATIN1, "é" has one byte and precedes
-# "zz". In UTF-8, it has two bytes and follows "zz".
+# Replace the $ in the two requests with characters that exist in the encoding. In LATIN1, "é" is one byte long and
+# precedes "zz". In UTF-8, it is two bytes long and follows "zz".
 my @requests = (
 	[ '{"name": "$"}' => '{"name": "$"}' ],
 	[ '"$"', '"$"' ],

@@ -1,8 +1,8 @@
-# Verify that no command is executed twice under two conditions, although recorded commands are purged: create_once() is
-# called with a checked version 7 UUID, and commands are kept for longer than past_tolerance + future_tolerance + the
-# longest transaction + the longest statement + the error of the clock. If they are kept for a shorter time, some
-# commands are executed twice. The server's clock stands still except when the test sets it, so no result depends on the
-# speed of the machine.
+# Verify that create_once() executes no command twice, even though recorded commands are purged. This requires that each
+# command id is a checked version 7 UUID, and that commands are kept for longer than past_tolerance + future_tolerance +
+# the longest transaction + the longest statement + the clock error. If they are kept for a shorter time, some commands
+# are executed twice. The server's clock stands still except when the test sets it, so no result depends on the speed of
+# the machine.
 
 use FakeClock;
 use List::Util qw(sum);
@@ -48,7 +48,7 @@ sub attempt
 
 # --- The worst case --------------------------------------------------------------------
 # The first transaction begins at 0. Just before its end, it creates an entity for an id that is as far ahead of the
-# clock as possible. The last statement that the check accepts starts, and waits. While it waits, the clock is ahead by
+# clock as possible. The last statement that the check accepts starts and waits. While it waits, the clock is ahead by
 # the maximum error, and commands are purged. Return what the retry returns.
 sub retry_after_purge
 {

@@ -1,5 +1,5 @@
-# Verify that a server under a mixed load survives repeated crashes: immediate stops, and kill -9 of sessions and of the
-# postmaster. No value is repeated, nothing that was committed is lost, and each command has created one order. A
+# Verify that a server under a mixed load survives repeated crashes: immediate shutdowns, and kill -9 of sessions and
+# the postmaster. No value is repeated, nothing that was committed is lost, and each command has created one order. A
 # command whose transaction was committed is known after the crash. A command whose transaction was in progress can be
 # recorded after the crash.
 

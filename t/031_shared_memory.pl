@@ -1,7 +1,8 @@
-# Verify the extension while another role uses up shared memory: the whole lock table, before the first use or later, or
-# all slots of dynamic shared memory. Loading the library never fails. Functions that need no segment always work:
-# uuid_v4(), readers, and ANALYZE of an index on a reader. Functions that need a segment raise an error, and work again
-# when memory is available. On a server that preloads the library, they always work.
+# Verify the extension while another role uses up shared memory: the whole lock table, before the first use of the
+# extension or later, or all slots of dynamic shared memory. Loading the library never fails. Functions that need no
+# segment, such as uuid_v4() and readers, always work, and so does ANALYZE of an index on a reader. Functions that need
+# a segment raise an error, and work again when memory is available. On a server that preloads the library, they always
+# work.
 
 use IPC::Run;
 use Server;
@@ -94,7 +95,8 @@ for my $preloaded (0, 1)
 		$_->quit for $hog, $holder;
 	}
 
-	# While a role holds all locks, sessions can call functions that write nothing, but no session can begin or write.
+	# While the lock table is full, open sessions can call functions that write nothing, but no session can begin or
+	# write.
 	my ($open, $hog) = (session(node => $node), session(%of));
 	$hog->ask($locks =~ s/xact_//r);
 	my $full = "$where, while the lock table is full:";

@@ -20,7 +20,7 @@ ask(q{
 my ($control, $other) = (session(), session());
 
 # Let sessions make a call that waits, and stop each of them in a different way. A call that ends must have been
-# stopped, because the event that it waits for comes later. Finally, the session whose call was cancelled must get the
+# stopped, because the event that it waits for comes later. Finally, the session whose call was canceled must get the
 # result.
 sub check_waiting
 {

@@ -36,8 +36,8 @@ sub limit
 }
 
 # --- Out of memory at any step ----------------------------------------------
-# Each call has the result that it returns when there is enough memory. A call that writes uses its own command, and is
-# repeated until it succeeds.
+# Each call is followed by the result that it returns when there is enough memory. A call that writes uses its own
+# command, and is repeated until it succeeds.
 my %calls = (
 	(map { ($_ => [ "SELECT $_ IS NOT NULL", 't' ]) } (map { "idgen.$_()" } @Functions::tickers, 'decimal_id'),
 		@Functions::independent),
@@ -113,7 +113,7 @@ is(ask(q{
 		'each command is recorded once, with its own entity');
 
 # --- The largest arguments --------------------------------------------------
-# Each call uses these long texts as $1.
+# Each call uses the long string as $1.
 my $megabytes = 256;
 my %texts = (
 	(map { ("idgen.$_" => '22P02') }
@@ -132,7 +132,7 @@ my %texts = (
 	'idgen.trim_creations(1, $1)' => '0', '$1::account_id' => '23514');
 my @texts = sort keys %texts;
 
-# One function creates the text and makes all calls.
+# One function creates the string and makes all calls.
 ask(q{CREATE FUNCTION make_calls() RETURNS SETOF text LANGUAGE plpgsql AS $make_calls$
 	DECLARE
 		long text := repeat(repeat('a', 1048576), } . ($megabytes - 1) . q{) || repeat('a', 1048576 - 5);

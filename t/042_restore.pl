@@ -160,7 +160,7 @@ like($before, $_, "compared: $_") for qr/^function idgen\.permute\(.*\|has\|\Q$r
   qr/^function idgen\.object_id\(.*\|lacks\|.*\|-\|EXECUTE\|f$/m, qr/CREATE TRIGGER "by key" /, qr/^kept\|\w+-/m,
   qr/^column command_id of table idgen\.creation_identifiers\|.*\|\Q$role\E\|auditor\|SELECT\|f$/m;
 
-# Return the lines that only one of the two texts contains.
+# Return the lines that occur in only one of the two strings.
 sub differences
 {
 	my ($before, $after) = map { { map { $_ => 1 } split /\n/ } } @_;

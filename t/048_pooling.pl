@@ -84,8 +84,8 @@ SKIP:
 
 	is(outcome(create_once(1, 0), node => $pool, user => 'stranger'), '42501', 'a role without rights gets no replay');
 
-	# A client disconnects in the middle of a transaction. Its session is rolled back or closed before another client
-	# gets it.
+	# A client disconnects in the middle of a transaction. The transaction is rolled back, or the session is closed,
+	# before another client is served.
 	my ($client, $other) = map { session(node => $pool) } 1 .. 2;
 	$client->ask('BEGIN; ' . create_once(2001, 2001));
 	$client->disconnect;

@@ -2,7 +2,8 @@
 # 1.0, and a script that this test creates together with a new library. They add the C functions of the guide in
 # CONTRIBUTING.md, an SQL function, a parameter and a column, and they replace a function. After the update, a database
 # in use and its open sessions must continue to work. A database that stays at version 1.0 must continue to work with
-# the new library, and its dump must be restored at the new version, and at version 1.0 with the old files.
+# the new library, and it must be possible to restore its dump at the new version, and at version 1.0 with the old
+# files.
 
 use File::Basename qw(basename);
 use InUse;

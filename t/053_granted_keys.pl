@@ -1,4 +1,4 @@
-# Verify what EXECUTE on a function that uses keys allows, and how a role can obtain this right, as described in
+# Verify what EXECUTE on a function that uses secret keys allows, and how a role can obtain this right, as described in
 # docs/security.md: by grants, templates, dumps, and functions of a superuser.
 
 use Functions;

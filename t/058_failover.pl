@@ -1,8 +1,8 @@
 # Verify docs/failover.md and the settings in docs/install.md on three servers under load, whose node numbers are in a
 # file on each host. The primary is killed, a standby is promoted, and pg_rewind turns the old primary into a standby.
 # Then the new primary is killed, and the old one is promoted again. Each server always generates identifiers with its
-# own number, no identifier is returned twice, and each command has one order. Numbers in the data directory are copied
-# between servers.
+# own number, no identifier is returned twice, and each command has one order. Node numbers in the data directory are
+# copied to other servers.
 
 use Load;
 use Page;
@@ -14,7 +14,7 @@ my ($host_file) = (Page->new('install')->blocks('Settings', 'sh'))[0] =~ /END'\n
 my %number_of = (a => 11, b => 12, c => 13, d => 14);
 my %node;
 
-# The servers share this machine. A path that is relative to the data directory stands for a file of the host.
+# The servers share this machine. A path relative to the data directory stands in for a file on a separate host.
 sub make_host_file
 {
 	my ($name) = @_;
@@ -111,7 +111,7 @@ paste('the promotion of b', $promote);
 work_on('b');
 
 # --- The old primary returns ----------------------------------------------------------------------------
-# pg_rewind replaces the settings that ALTER SYSTEM has made on a with those of b.
+# pg_rewind replaces the settings that ALTER SYSTEM has made on server a with those of server b.
 $node{b}->safe_psql('postgres', q{LOAD 'idgen'; ALTER SYSTEM SET idgen.launch_id = 77});
 $node{a}->append_conf('postgresql.auto.conf', 'idgen.launch_id = 66');
 my ($rewind) = $page->blocks('Bring the old primary back', 'sh');

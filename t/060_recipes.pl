@@ -20,7 +20,7 @@ for ([ '', '' ], map { my $page = $_; map { [ $page, $_ ] } $page->headings } $r
 	my ($page, $heading) = @$_;
 	my $sql = $heading eq '' ? 'CREATE EXTENSION idgen' : join "\n", eval { $page->blocks($heading) };
 	my (undef, $errors) = psql_said("\\set ON_ERROR_STOP off\n$sql", database => 'owned', user => 'installer');
-	# Check only recipes that fail with 42501, or because of a missing setting that only a superuser can make.
+	# Check only recipes that fail with 42501, or because a parameter that only a superuser can set is missing.
 	# pg_partman before version 5 requires a superuser.
 	next if $errors !~ /(?:ERROR|WARNING):  42501|ERROR:  55000/ || $heading eq 'pg_partman';
 	$privileged .= "$heading, ";
@@ -97,7 +97,8 @@ sub forget_after_purge
 	is(in_app($recipe->prepared($once) . "EXECUTE create_booking($old, 'late')"), '23514 check_recent_uuid_v7',
 		'... and its retry is an error');
 
-	# Check the page's retention rule for all of its commands. The additional six hours are for statements and clocks.
+	# Check the page's retention rule for all of its commands. The additional six hours allow for long statements and
+	# clock errors.
 	my $page = slurp_file('docs/recipes.md');
 	my ($keep) = $page =~ /purge_creations\('(.*?)'\)/;
 	my ($future) = $page =~ /future_tolerance => '(.*?)'/;
@@ -632,8 +633,7 @@ sub here
 		# twilight_util::snowflake, and the npm package discord-snowflake
 		[ $discord, bigint => '105484726235607040', '2015-10-19 01:58:38.546+00' ],
 		[ 'snowflake_node(id)', bigint => '90339695967350784', 3 ],
-		# This value is computed like the function in "Sharding & IDs at Instagram", for a second after the epoch and
-		# shard 5.
+		# This value is computed as in "Sharding & IDs at Instagram", for a second after the epoch and shard 5.
 		[ here('Instagram'), bigint => $instagram, '2011-08-24 21:07:02.721+00' ],
 		[ $shard, bigint => $instagram, 5 ], [ $counter, bigint => $instagram, 7 ])
 	{

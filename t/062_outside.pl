@@ -1,7 +1,7 @@
 # Verify that "Work outside the database" in docs/recipes.md works as described. The tests cover each state, two workers
 # that both believe that they hold the lease, claims whose rows are lost or purged, and a load of eight workers, which
 # are killed at each step or continue after another worker has taken over. Each command has one answer, and one effect
-# at a provider that honours keys. All claims and answers are those of the application's role.
+# at a provider that honors keys. The application's role makes all claims and records all answers.
 
 use Load;
 use Page;
@@ -21,7 +21,7 @@ my $prepared = $recipe->prepared($heading);
 # On a slow machine, the time between two statements may be longer than on the page.
 ask('TRUNCATE charges; ALTER ROLE app RESET idle_in_transaction_session_timeout');
 
-# The providers commit their effects, whatever happens to the caller. A provider that honours keys returns no answer
+# The providers commit their effects, whatever happens to the caller. A provider that honors keys returns no answer
 # while another call with the same key is running, and repeats the answer of an earlier call.
 ask('CREATE DATABASE provider');
 ask(q{
@@ -40,7 +40,7 @@ ask(q{
 		END IF;
 	END $$}, 'provider');
 
-# Return a new key, and the key's text as an SQL literal.
+# Return a new key, and the key as an SQL literal.
 sub new_key { my ($age) = @_; return "'" . ask("SELECT idgen.uuid_v7(now() - interval '@{[ $age // '0 s' ]}')") . "'" }
 
 sub claim

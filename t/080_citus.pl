@@ -162,7 +162,7 @@ sub check_commands
 			WHERE entity_number = i AND NOT created}, 40 ]) x 3,
 		[ q{SELECT idgen.forget_creation(md5('1')::uuid), idgen.forget_creation_of_bigint(2, 'order'),
 			idgen.forget_creation_of_bigint(2, 'order')}, 't|1|0' ],
-		# Each kind of text is recorded on one node, and is returned and forgotten on the next one.
+		# Each kind of text identifier is recorded on one node, and is returned and forgotten on the next one.
 		map({
 			my $call = "FROM (SELECT idgen.$_ AS id) made, idgen.create_once_text(md5('a')::uuid, id, 'document')";
 			([ "SELECT created, entity_text = id $call", 't|t' ],

@@ -1,5 +1,5 @@
 # Verify that claims on pages have a source. On the pages that t/claims.txt names, each figure and each "reveals" must
-# be part of a claim in that file. The source of each claim must exist: a text in a test, or a data point with this
+# be part of a claim in that file. The source of each claim must exist: a string in a test, or a data point with this
 # figure in a stored run.
 
 use Server;

@@ -1,6 +1,6 @@
-# Follow the guide in CONTRIBUTING.md for a new scheme, and for a scheme on a ticker, on a running server whose sessions
-# have used the segments in shared memory. If the library is replaced by one with another layout, new sessions use
-# another segment. If the name of the layout is not changed, the library does not compile. If such a library is
+# Follow the guide in CONTRIBUTING.md for a new scheme, and for a scheme with a ticker, on a running server whose
+# sessions have used the segments in shared memory. If the library is replaced by one with another layout, new sessions
+# use another segment. If the name of the layout is not changed, the library does not compile. If such a library is
 # installed nevertheless, only the functions that need the segment raise an error.
 
 use Functions;

@@ -14,8 +14,9 @@ GRANT SELECT, INSERT (command_id, command_name, entity_id, entity_number, entity
 -- the trigger as a superuser.
 GRANT EXECUTE ON FUNCTION idgen.check_recent_hmac_id() TO app;
 
--- The session of a lost client can stay in a transaction that has recorded a command. A retry of this command must not
--- wait until TCP detects the loss, which takes hours by default. The settings also apply to migrations of the role.
+-- If a client disappears, its session can stay in a transaction that has recorded a command. A retry of this command
+-- must not wait until TCP detects this, which takes hours by default. The settings also apply to migrations of the
+-- role.
 ALTER ROLE app SET lock_timeout = '2s';
 ALTER ROLE app SET idle_in_transaction_session_timeout = '10s';
 ALTER ROLE app SET tcp_keepalives_idle = 10;

@@ -5,8 +5,8 @@
 #   contrib/clients/test-clients.sh [NAME ...]     only these programs
 #
 # The script installs the runtimes of the programs: Debian packages, and npm packages in the versions of
-# contrib/clients/package-lock.json, which are kept in $IDGEN_CLIENTS or /var/cache/idgen-clients. If a runtime is
-# missing, the program has failed.
+# contrib/clients/package-lock.json, which are kept in $IDGEN_CLIENTS or /var/cache/idgen-clients. A program whose
+# runtime is missing is reported as failed.
 
 . "$(dirname "$0")/../../scripts/results.sh"
 

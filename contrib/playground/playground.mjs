@@ -1,13 +1,13 @@
-// Fills the index of a table with keys of four kinds, in PostgreSQL compiled to
-// WebAssembly (PGlite), and measures its WAL and pages. The same module is the page's
-// script, its worker, and a program of node:
+// Fills the index of a table with keys of four kinds, in PostgreSQL compiled to WebAssembly (PGlite), and measures WAL
+// and pages. This module is the page's script, its worker, and a Node.js program:
 //   node build/playground.mjs serve [PORT]          serves the build folder
 //   node build/playground.mjs measure [SETTINGS]    prints the measurements as JSON
 //   node build/playground.mjs sql [SETTINGS]        prints the statements, for psql on a server
-// SETTINGS are those of a link to the page: 'minute=200&rows=100000&checkpoint=5&years=1'.
+// SETTINGS are written as in a link to the page: 'minute=200&rows=100000&checkpoint=5&years=1'.
 
 const keys = ['gen_random_uuid', 'uuid_v7', 'short_comb', 'keyed_comb']
-// With a clock, a prefix of keyed_comb() lasts for a twelfth of the period: here, as long as it does without one.
+// With a clock, a prefix of keyed_comb() lasts for a twelfth of the period. This period makes it last as long as
+// without a clock.
 const period = (minute) => 12 * Math.floor(60e3 * Math.min(60, Math.max(5, 512 / minute), 65504 / minute))
 const call = (key, minute) => key === 'gen_random_uuid' ? `${key}()`
   : `idgen.${key}(${key === 'keyed_comb' ? `'orders', period => '${period(minute)} ms', ` : ''}clock => clock)`
@@ -16,8 +16,9 @@ const defaults = {
   minute: '200', rows: '100000', checkpoint: '5', years: '1',
 }
 
-// The minutes to fill. The two bytes of a short COMB begin again after 65,536 minutes, a cycle, and only keys of the same minutes
-// share pages. So the same few minutes of each cycle are filled, of the last one half; the next ones are measured.
+// Choose the minutes to fill. The two bytes of a short COMB restart after a cycle of 65,536 minutes, and only keys of
+// the same minutes share pages. Therefore, only the same few minutes of each cycle are filled. In the last cycle, the
+// first half of them is filled, and the minutes after that are measured.
 function plan(minute, rows, checkpoint, years) {
   const cycles = Math.floor(years * 525960 / 65536) + 1
   const least = minute * checkpoint * (2 * cycles - 1)
@@ -28,7 +29,8 @@ function plan(minute, rows, checkpoint, years) {
   return { filled, loaded: loaded * minute, intervals, total: (loaded + intervals * checkpoint) * minute }
 }
 
-// Prepares the INSERT of rows $1 to $2 - 1, with values of their types for all columns without a default.
+// Return a DO statement that prepares the INSERT of rows $1 to $2 - 1. Columns without a default get a value of their
+// type.
 const prepare = (key, minute, filled) => `DO $do$ DECLARE chosen record; columns record; BEGIN
   SELECT conrelid::regclass AS table, conindid::regclass AS index, conkey[1] AS number, fits INTO chosen
   FROM pg_constraint, LATERAL (SELECT cardinality(conkey) = 1 AND atttypid = 'uuid'::regtype AS fits
@@ -62,14 +64,14 @@ const prepare = (key, minute, filled) => `DO $do$ DECLARE chosen record; columns
       FROM generate_series($1, $2 - 1) i OFFSET 0) r', chosen.table, columns.names, columns.values);
 END $do$`
 
-// The server keeps the position from which WAL counts, so that the statements run on any server.
+// A setting of the session stores the position from which WAL is counted, so that the statements run on any server.
 const since = "current_setting('playground.lsn')::pg_lsn"
 const mark = "SELECT set_config('playground.lsn', pg_current_wal_insert_lsn()::text, false)"
 const written = (rows) => `SELECT (pg_current_wal_insert_lsn() - ${since}) / ${rows} AS wal`
 const blocks = `pg_get_wal_block_info(${since}, pg_current_wal_flush_lsn(), false)`
 const imaged = `SELECT coalesce(sum(block_fpi_length), 0)::int AS bytes FROM ${blocks}`
 const index = "current_setting('playground.index')::regclass"
-// the leaf pages to which rows went; a record with a fourth block splits a page above the leaves
+// The leaf pages on which rows were inserted. A record with a fourth block splits a page above the leaf level.
 const touched = `SELECT page::int, count(*)::int AS rows
   FROM (SELECT min(relblocknumber) FILTER (WHERE block_id = 0) AS page FROM ${blocks}
         WHERE relfilenode = pg_relation_filenode(${index}) AND record_type ~ '^(INSERT_LEAF|SPLIT)'
@@ -78,8 +80,8 @@ const touched = `SELECT page::int, count(*)::int AS rows
 const sizes = `SELECT pg_relation_size(${index})::int AS size, count(*) FILTER (WHERE type = 'l')::int AS leaves
   FROM generate_series(1, pg_relation_size(${index}) / 8192 - 1) p, bt_page_stats(${index}::text, p)`
 
-// Yields the progress and the measurements of each key. db.look() executes what only reads,
-// with pageinspect or pg_walinspect.
+// Yield the progress and the measurements of each key. db.look() executes queries that only read, with functions of
+// pageinspect or pg_walinspect.
 async function * measure(db, settings) {
   const { sql, ...given } = { ...defaults, ...settings }
   const [minute, rows, checkpoint, years] = ['minute', 'rows', 'checkpoint', 'years'].map((name) => Number(given[name]))
@@ -122,11 +124,11 @@ async function open() {
   return { version, look, exec: async (sql) => (await pg.exec(sql)).at(-1)?.rows[0] }
 }
 
-// An error as psql shows it
+// Format an error as psql does.
 const message = (error) => (error.severity ? `${error.severity}:  ${error.message} (SQLSTATE ${error.code})` : error.message)
   + ['detail', 'hint', 'position', 'where'].map((part) => error[part] ? `\n${part.toUpperCase()}:  ${error[part]}` : '').join('')
 
-// ---- The worker: settings come in, events go out ----
+// ---- The worker, which receives settings and sends events ----
 function work() {
   const opened = open().then((db) => { postMessage({ ready: `PostgreSQL ${db.version} is ready.` }); return db })
   onunhandledrejection = ({ reason }) => postMessage({ ended: 'The run ended with an error.', error: message(reason) })
@@ -150,7 +152,7 @@ function page() {
   let worker, drawn = {}, results, isNew
   const settings = () => new URLSearchParams(new FormData(form))
 
-  // Show the link, and whether the rows are too few.
+  // Show the link, and an error if there are too few rows.
   function showLink() {
     at.link.hash = settings()
     const numbers = ['minute', 'rows', 'checkpoint', 'years'].map((name) => form.elements[name].valueAsNumber)
@@ -160,7 +162,7 @@ function page() {
     at.error.textContent = tooFew
   }
 
-  // Exchange the buttons; the focus goes from the one to the other.
+  // Enable one button and disable the other, which passes on its focus.
   function setRunning(running, status, error = '') {
     const [from, to] = running ? [at.run, at.stop] : [at.stop, at.run]
     to.disabled = false
@@ -209,7 +211,7 @@ function page() {
     } else if (ended) {
       setRunning(false, ended, error)
     } else if (to) {
-      // the table is one that can be filled: the pictures of the last run go
+      // The table can be filled, so remove the pictures of the previous run.
       if (isNew) {
         ;[drawn, results, isNew] = [{}, [], false]
         for (const filled of [at.figures, at.bars]) filled.replaceChildren()
@@ -241,7 +243,7 @@ function page() {
     setRunning(true, 'Starting …')
     worker.postMessage(Object.fromEntries(settings()))
   }
-  // a statement cannot be interrupted: its server ends, and another one starts
+  // A statement cannot be interrupted, so terminate its server, and start another one.
   at.stop.onclick = () => { startWorker(); setRunning(false, 'Stopped.') }
   form.oninput = showLink
   onhashchange = readLink
@@ -250,7 +252,7 @@ function page() {
   startWorker()
 }
 
-// ---- The program of node ----
+// ---- The Node.js program ----
 async function serve(port) {
   const [{ createServer }, { readFile }] = await Promise.all([import('node:http'), import('node:fs/promises')])
   const types = { html: 'text/html', css: 'text/css', mjs: 'text/javascript', js: 'text/javascript', wasm: 'application/wasm' }

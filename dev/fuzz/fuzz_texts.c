@@ -5,14 +5,14 @@
  *	  identifier that is read and written again must not change.
  *	  t/003_properties.pl tests the values that the functions return.
  *
- * The first byte of an input contains options.  The rest is used both as a
- * text to read, and as a uuid and a prefix to write.
+ * The first byte of an input contains options.  The rest is used both as text
+ * to read, and as a uuid and a prefix to write.
  */
 #include "fuzz.h"
 
 #include "uuid_bits.h"
 
-static bool short_header;		/* of the texts made from the input */
+static bool short_header;		/* of text values made from the input */
 
 static pg_uuid_t
 take_uuid(Input *input)

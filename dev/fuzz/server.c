@@ -149,7 +149,7 @@ uuid_arg(const pg_uuid_t *id)
 	return value_arg(PointerGetDatum(memcpy(palloc(UUID_LEN), id, UUID_LEN)));
 }
 
-/* Make a text, with a header of one byte if requested and if the text is short enough. */
+/* Make a text value, with a header of one byte if requested and if it is short enough. */
 NullableDatum
 text_arg(const char *bytes, size_t length, bool short_header)
 {

@@ -252,7 +252,7 @@ sub installed
 	return grep { $installed{ $_->{signature} } } @functions;
 }
 
-# The literals in the arguments. For each reader, they include a text that it accepts.
+# The literals in the arguments. For each reader, they include a string that it accepts.
 our @literals = map { $_->{arguments} =~ /('[^']*')/g } @functions;
 
 sub call { my ($function) = @_; return "idgen.$function->{name}($function->{arguments})" }

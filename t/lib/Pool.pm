@@ -1,5 +1,5 @@
-# This module starts PgBouncer in front of a server, in transaction mode. Each database and role has three sessions, or
-# the number given by "size".
+# This module starts PgBouncer in front of a server, in transaction mode. Each combination of database and role has
+# three sessions, or the number given by "size".
 #
 #   my $pool = Pool->new($node, [ 'app', 'stranger' ], prepared => 20) or skip 'pgbouncer is not installed';
 #   $pool->{node};        # the node for clients of PgBouncer, by its socket; $pool->{port} is also the TCP port

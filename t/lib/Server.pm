@@ -1,5 +1,5 @@
-# This module starts a server with the extension for a test, and has functions that return the results of its sessions.
-# It turns on strict and warnings, and exports everything that Test::More and PostgreSQL::Test::Utils export.
+# This module starts a server with the extension for a test, and provides functions that return the results of its
+# sessions. It turns on strict and warnings, and exports everything that Test::More and PostgreSQL::Test::Utils export.
 #
 #   my $node = start_server('shop', 'max_connections = 60');
 #   ask('SELECT 1');                              # rows; an error ends the test

@@ -3,7 +3,7 @@
  *
  * The server preloads this library.  Each time a process begins a hash, the
  * library adds a byte to a file in the folder $IDGEN_HASHES.  The name of the
- * file is the number of the process.
+ * file is the process ID.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

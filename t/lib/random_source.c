@@ -2,7 +2,7 @@
  * random_source.c: RAND_bytes() of OpenSSL, for a server under test.
  *
  * The server preloads this library.  It reads two files in the folder
- * $IDGEN_RANDOM.  The file "fail" contains the number of a process whose next
+ * $IDGEN_RANDOM.  The file "fail" contains the ID of a process whose next
  * request for 16 bytes fails, or 0 if all such requests of all processes fail.
  * The file "secret" contains the 16 bytes that answer such requests.
  */

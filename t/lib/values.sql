@@ -87,7 +87,7 @@ CREATE TABLE histories AS SELECT history, keep FROM unnest('{0,1,20,2147483647,N
 CREATE TABLE reals AS SELECT unnest(
 	'{0,-1,1,0.5,1e-300,1e300,NaN,Infinity,-Infinity,1000,1e6,1e9,1e12,1e15,4e18,NULL}'::float8[]) AS x;
 
--- Texts: identifiers in all forms, and the same identifiers with some characters replaced. The replacements are
+-- Strings: identifiers in all forms, and the same identifiers with some characters replaced. The replacements are
 -- characters in UTF8, and arbitrary nonzero bytes in SQL_ASCII.
 CREATE TABLE characters AS SELECT chr(k) AS c FROM generate_series(1, 255) k
 	UNION ALL SELECT chr(k) FROM unnest('{8364,128512,769,65279,8490}'::int[]) k WHERE getdatabaseencoding() = 'UTF8';

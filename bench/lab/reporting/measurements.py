@@ -8,7 +8,7 @@ import statistics
 import sys
 from collections import namedtuple
 
-# The keys in the order of the report. Each key has the same colour in all pictures.
+# The keys in the order of the report. Each key has the same color in all pictures.
 COLOURS = {"bigint": "#9a7b00", "random": "#7f7f7f", "uuid_v7": "#2f7fc1", "short_comb": "#d1460f",
            "keyed_comb": "#9a5bb8", "hmac_comb": "#00796b"}
 FREE_COLOURS = ["#c2185b", "#5d4037", "#0277bd", "#9e9d24"]

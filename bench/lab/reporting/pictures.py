@@ -1,5 +1,5 @@
 """The pictures as SVG, drawn with matplotlib. Text is drawn as paths, so that no font is needed. The background is
-transparent, and the colours are legible on white and on black."""
+transparent, and the colors are legible on white and on black."""
 
 import html
 import io
@@ -14,7 +14,7 @@ try:
 except ImportError:
     matplotlib = None
 
-INK, WIDTH = "#767676", 8.4         # the colour of text and axes, and the width in inches
+INK, WIDTH = "#767676", 8.4         # the color of text and axes, and the width in inches
 LOG_RATIO = 10                      # above this ratio of the greatest to the smallest value, use a log scale
 LOOK = {"svg.fonttype": "path", "svg.hashsalt": "idgen", "font.family": "DejaVu Sans", "font.size": 9.5,
         "text.color": INK, "axes.edgecolor": INK, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK,
@@ -85,7 +85,7 @@ def lines(title, about, colours, panels, xlabel, xlog):
 
 
 def heat(title, about, colours, panels):
-    """Draw where in the index rows were inserted: panels = {key: (touches, pages)}, in which pages is a text."""
+    """Draw where in the index rows were inserted: panels = {key: (touches, pages)}, in which pages is a string."""
     def draw(axes):
         for panel, (key, (touches, pages)) in zip(axes[0], panels.items()):
             # A line of length zero needs fewer bytes than a marker.

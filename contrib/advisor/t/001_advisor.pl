@@ -33,7 +33,7 @@ my ($hit, $read) = outcome("$measure;
 is(outcome($measure), 'scattered', 'a report on a million rows');
 cmp_ok($hit + $read, '<', 2100, 'reads ' . ($hit + $read) . ' pages');
 
-# A report can be cancelled while it reads pages and rows. The timeout is doubled until the report finishes in time.
+# A report can be canceled while it reads pages and rows. The timeout is doubled until the report finishes in time.
 my ($canceled, $report) = (-1, '57014');
 for (my $timeout = 1; $report eq '57014'; $timeout *= 2)
 {

@@ -202,8 +202,8 @@ like(outcome(q{SELECT keyed_comb_wal_per_row FROM idgen.index_report('zoo', 1000
 	'an overload with the types of the arguments is not executed');
 ask("DROP FUNCTION $overload");
 
-# Check the advised default. The area is the name of the table, not the name of a partition. It begins with the schema
-# except in public, or if it would be too long.
+# Check the advised default. The area is the name of the table, not the name of a partition. It begins with the schema,
+# unless that is public or the area would be too long.
 my $table = ident(q{O'Hara\orders});
 for my $schema ('public', 'shop', 's' x 60)
 {

@@ -1,4 +1,4 @@
-"""Settings of the test. An application, too, reads its secrets from its environment."""
+"""Settings of the test. Applications should read their secrets from the environment, too."""
 
 import os
 

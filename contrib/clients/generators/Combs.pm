@@ -30,8 +30,8 @@ sub short_comb
 	return stamp($random, substr $period, -($prefix_bytes // 2));
 }
 
-# Return the quotient, rounded down. Floating-point division would be inexact, and would return an exponent from 1e15
-# on.
+# Return the quotient, rounded down. Floating-point division would be inexact, and its result would have an exponent
+# from 1e15 on.
 sub period_number
 {
 	use integer;

@@ -2,7 +2,7 @@
 //! `uuid::Uuid::from_bytes`.
 
 /// Returns a COMB that begins with an HMAC of the hour and of its twelfth. `hmac` returns the HMAC-SHA-256 of a
-/// message. Its 16-byte key is also in the server's key file, and the crates `hmac` and `sha2` implement it. The
+/// message, for example with the crates `hmac` and `sha2`. Its 16-byte key is also in the server's key file. The
 /// server's default period is 3_600_000.
 pub fn hmac_comb<F>(hmac: F, area: &str, unix_ms: i64, mut random: [u8; 16], period_ms: i64) -> [u8; 16]
 where

@@ -1,7 +1,7 @@
 import pg from 'pg'
 
-// PGHOST, PGPORT, PGUSER and PGDATABASE select the database. If the host is lost, keepalives detect this while the
-// connection is idle, and query_timeout during a query.
+// PGHOST, PGPORT, PGUSER and PGDATABASE select the database. If the host becomes unreachable, keepalives detect this
+// while the connection is idle, and query_timeout during a query.
 export const pool = new pg.Pool({ keepAlive: true, keepAliveInitialDelayMillis: 10_000, query_timeout: 30_000 })
 // A lost connection also emits an event, which ends the process if there is no listener.
 pool.on('error', () => {})

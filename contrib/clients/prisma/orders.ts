@@ -1,7 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import { PrismaClient } from './generated/client.ts'
 
-// A query must not wait forever for a host that is lost.
+// A query must not wait forever for an unreachable host.
 const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000, query_timeout: 30_000 }
 const adapter = new PrismaPg({ connectionString: process.env.DATABASE_URL, ...keepAlive })
 export const db = new PrismaClient({ adapter })

@@ -138,7 +138,7 @@ sub lists
 	  or diag("plans: @plans");
 }
 
-# The host of a client is lost while its transaction, which has recorded the command, is idle. A retry does not wait for
+# The host of a client fails while its transaction, which has recorded the command, is idle. A retry does not wait for
 # this transaction, and succeeds after the server has ended the session.
 sub lost_host
 {

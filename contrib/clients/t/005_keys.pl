@@ -1,4 +1,4 @@
-# Verify keys that applications share with the server. The test executes "From nothing to a checked key" from
+# Verify secret keys that applications share with the server. The test executes "From nothing to a checked key" from
 # contrib/clients/README.md, and "Replacing a secret key" from docs/recipes.md, both under load and with steps omitted
 # or exchanged.
 

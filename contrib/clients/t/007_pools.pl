@@ -12,7 +12,7 @@ my $node = Program::start_server('pools');
 ask('CREATE EXTENSION idgen');
 my $pool = Pool->new($node, ['app'], size => 2) or plan skip_all => 'pgbouncer is not installed';
 
-# If a stack has settings, they are the texts in code font in the last column of its row.
+# If a stack has settings, they are the strings in code font in the last column of its row.
 my %settings;
 for (Page->new('contrib/clients/README.md')->table('Connections'))
 {

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """cut_wires.py COMMAND: cut the connections of a program while it creates orders.
 
-The program answers the commands of programs.txt. For each new command id, it is asked to create_once(), and is asked
-again with the same id until it reports anything other than a lost connection. A proxy between the program and the
-server (PGHOST, PGPORT) first closes the remaining connections. It then cuts one connection, before or after it forwards
-the first packet of the client or of the server. For the next command, it cuts at the second packet, and so on to the
-last. All of this is repeated with three successive connections, each of which is cut at this packet.
+The program answers the commands of programs.txt. For each new command id, it receives the command create_once, and
+receives it again until it reports anything other than a lost connection. A proxy between the program and the server
+(PGHOST, PGPORT) first closes the remaining connections. It then cuts one connection, before or after it forwards the
+first packet of the client or of the server. For the next command, it cuts at the second packet, and so on to the last.
+All of this is repeated with three successive connections, each of which is cut at this packet.
 
 The script prints a line "command id, id of the order" for each command. The last line contains the numbers of cuts, of
-lost answers to a transaction, and of three successive cuts."""
+lost answers to a transaction, and of series of three cuts."""
 
 import asyncio
 import contextlib

@@ -90,8 +90,8 @@ JAVASCRIPT
 sub devtools { return command('/goog/cdp/execute', { cmd => shift, params => {@_} }) }
 sub media { return devtools('Emulation.setEmulatedMedia', features => [ { name => "prefers-$_[0]", value => $_[1] } ]) }
 
-# Wait until the texts of the status, the error and the last caption match. They are followed by "true" if the last
-# picture is painted, and otherwise by "false".
+# Wait until the status, the error and the last caption match. They are followed by "true" if the last picture is
+# painted, and otherwise by "false".
 sub becomes
 {
 	my ($expected, $name, $said, $attempts) = (@_, '', 10 * $timeout);

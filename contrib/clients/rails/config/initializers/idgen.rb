@@ -1,5 +1,5 @@
-# Since Rails 7.1, schema.rb creates the schema "idgen" before the extension. CREATE EXTENSION creates this schema
-# itself, and would fail (42P06).
+# Since Rails 7.1, schema.rb creates the schema "idgen" before the extension. CREATE EXTENSION, which creates this
+# schema itself, would then fail (42P06).
 ActiveSupport.on_load(:active_record_postgresqladapter) do
   prepend(Module.new { def schema_names = super - ['idgen'] })
 end
