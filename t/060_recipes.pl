@@ -478,7 +478,7 @@ sub events
 
 # --- Changing the keys of a table in use ----------------------------------------------------
 {
-	my ($change) = $migrating->prose('Changing the keys of a table in use') =~ /`ALTER TABLE … (.*?)`/;
+	my ($change) = $migrating->prose('Changing the keys of a table in use') =~ /`ALTER TABLE orders (.*?)`/;
 	my $file = q{SELECT pg_relation_filenode('sessions')};
 	ask('CREATE TABLE sessions (id uuid PRIMARY KEY DEFAULT gen_random_uuid());
 		INSERT INTO sessions SELECT gen_random_uuid() FROM generate_series(1, 1000)');
