@@ -8,8 +8,8 @@
  * given maximum.  Both are Feistel networks with SipHash-2-4 as the round
  * function.  The messages that they hash have different lengths.
  *
- * These functions are STABLE, because the keys may change when the server
- * reloads its configuration.
+ * These functions are STABLE, because the secret keys may change when the
+ * server reloads its configuration.
  */
 #include "postgres.h"
 

@@ -4,8 +4,8 @@
  *
  * An ObjectId consists of a 32-bit Unix time in seconds, 40 random bits that a
  * process draws once, and a 24-bit counter with a random start.  The text
- * consists of 24 hexadecimal digits.  In collation "C", the texts sort like
- * the bytes.
+ * consists of 24 hexadecimal digits.  In collation "C", the text forms sort
+ * like the bytes.
  */
 #include "postgres.h"
 
