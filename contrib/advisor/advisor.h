@@ -22,10 +22,13 @@ typedef struct LeafSample
 	double		density;		/* 0 to 1 */
 	double		tuple_bytes;	/* of a tuple for one row */
 	double		rebuilt_bytes;	/* the size of the index after REINDEX */
-	double		uuid_version;	/* of all sampled UUIDs, or texts of UUIDs; 0
+	double		uuid_version;	/* of all sampled UUIDs, also in text form; 0
 								 * if it differs; -1 if a value is not a UUID */
-	/* of all sampled values, if they are prefixed ids; otherwise empty; not
-	 * for the result, because it is a part of the values */
+
+	/*
+	 * of all sampled values, if they are prefixed ids; otherwise empty; not
+	 * returned to the caller, because it is part of the values
+	 */
 	char		prefix[PREFIX_BYTES + 1];
 } LeafSample;
 

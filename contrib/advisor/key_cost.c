@@ -199,7 +199,7 @@ distinct_pages(double pages, double changes)
  * Return the expected number of images.  Of the new rows, near_inserts rows
  * are inserted among near_rows; the first of these is not counted.  The other
  * new rows are inserted among later_rows.  A row that becomes the last row of
- * a leaf also changes the next leaf and the page above.
+ * a leaf also changes the next leaf and the parent page.
  */
 static double
 images_among(const KeyModel *model, double near_inserts, double later_rows)
@@ -253,8 +253,8 @@ keyed_comb_images(const KeyModel *model)
 
 /*
  * Return the expected number of images for the rows between two checkpoints.
- * The first split changes the page above and the next leaf.  In each period of
- * a keyed COMB, one of these two pages already has an image in half of the
+ * The first split changes the parent page and the next leaf.  In each period
+ * of a keyed COMB, one of these two pages already has an image in half of the
  * cases.  Pages that were created after the checkpoint need no image.
  */
 static double
