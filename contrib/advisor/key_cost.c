@@ -131,8 +131,8 @@ read_arguments(FunctionCallInfo fcinfo)
 
 /*
  * Return the fraction of the leaves' space that is filled.  Leaves of random
- * keys, and of prefixes with many rows, are between half full and full.  Keys
- * in ascending order fill leaves up to the fillfactor at the end of the index,
+ * keys, and of prefixes with many rows, are ln(2) full on average.  Keys in
+ * ascending order fill leaves up to the fillfactor at the end of the index,
  * and half of each leaf elsewhere.  The same is true of prefixes with fewer
  * rows than half a leaf.  If a twelfth of a period has fewer rows than a leaf,
  * the leaves of keyed COMBs are up to a tenth emptier than those of random

@@ -51,11 +51,11 @@ CREATE OR REPLACE FUNCTION idgen.portable_part(bits bit, start int, count int) R
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN substring(bits FROM start FOR count)::bigint;
 
--- New identifiers are written in bases 32 and 36, which therefore have separate, faster
--- functions. The callers are in PL/pgSQL, and the expressions are in SQL functions.
--- The names in SQL functions are resolved while this file runs, so the callers do not need
--- to set search_path, which would be slower. The planner inlines the SQL functions, because
--- their arguments are variables of the callers.
+-- New identifiers are written in bases 32 and 36, which therefore have separate functions
+-- without numeric arithmetic. The callers are in PL/pgSQL, and the expressions are in SQL
+-- functions. The names in SQL functions are resolved while this file runs, so the callers do
+-- not need to set search_path, which would slow them down. The planner inlines the SQL
+-- functions, because their arguments are variables of the callers.
 --
 -- Return the last five digits of a number.
 CREATE OR REPLACE FUNCTION idgen.portable_5_digits(n bigint, digits bytea, base bigint) RETURNS bytea
