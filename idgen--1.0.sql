@@ -2,10 +2,10 @@
 
 \echo Use "CREATE EXTENSION idgen" to load this file. \quit
 
--- Global default privileges of the role that runs this script would give other roles more
--- privileges, such as TRIGGER on a table. The script revokes these defaults, and restores
--- them at its end. If it revoked privileges on its objects instead, the privileges of the
--- installer would be recorded in pg_init_privs, and pg_dump omits privileges that are
+-- Global default privileges of the role that runs this script would give other roles
+-- additional privileges, such as TRIGGER on a table. The script revokes these defaults, and
+-- restores them at its end. If it revoked privileges on its objects instead, the privileges of
+-- the installer would be recorded in pg_init_privs, and pg_dump omits privileges that are
 -- recorded there.
 DO $$
 DECLARE
@@ -420,7 +420,7 @@ CREATE FUNCTION idgen.is_ulid(id text) RETURNS boolean
     AS 'MODULE_PATHNAME', 'idgen_is_ulid';
 
 COMMENT ON FUNCTION idgen.is_ulid(text) IS
-'Tests whether a text is exactly what ulid_from_uuid() returns for some uuid: 26 digits, in upper case. Never raises '
+'Tests whether a string is exactly what ulid_from_uuid() returns for some uuid: 26 digits, in upper case. Never raises '
 'an error.';
 
 CREATE FUNCTION idgen.is_object_id(id text) RETURNS boolean
@@ -428,8 +428,8 @@ CREATE FUNCTION idgen.is_object_id(id text) RETURNS boolean
     AS 'MODULE_PATHNAME', 'idgen_is_object_id';
 
 COMMENT ON FUNCTION idgen.is_object_id(text) IS
-'Tests whether a text is an ObjectId as object_id() returns it: 24 hexadecimal digits, in lower case. Never raises an '
-'error.';
+'Tests whether a string is an ObjectId as object_id() returns it: 24 hexadecimal digits, in lower case. Never raises '
+'an error.';
 
 -- The planner inlines these predicates, and uses them for index scans and partition
 -- pruning. It would not inline STRICT functions.
@@ -464,8 +464,8 @@ CREATE FUNCTION idgen.ulid_within(id text, start timestamptz, stop timestamptz D
        AND idgen.is_ulid(id);
 
 COMMENT ON FUNCTION idgen.ulid_within(text, timestamptz, timestamptz) IS
-'Tests whether a text is a ULID in upper case with a time at or after start and before stop. In the collation "C", the '
-'conditions id >= ulid_floor(start) AND id < ulid_floor(stop) can use an index and prune partitions; the third '
+'Tests whether a string is a ULID in upper case with a time at or after start and before stop. In the collation "C", '
+'the conditions id >= ulid_floor(start) AND id < ulid_floor(stop) can use an index and prune partitions; the third '
 'condition is is_ulid(id). Never true if start or stop is NULL.';
 
 CREATE FUNCTION idgen.object_id_within(id text, start timestamptz, stop timestamptz DEFAULT 'infinity') RETURNS boolean
@@ -516,9 +516,9 @@ CREATE FUNCTION idgen.is_uuid(id text, version int DEFAULT NULL) RETURNS boolean
     AS 'MODULE_PATHNAME', 'idgen_is_uuid';
 
 COMMENT ON FUNCTION idgen.is_uuid(text, int) IS
-'Tests whether a text is a UUID in canonical form: 36 characters, hexadecimal digits of either case, the variant of '
-'RFC 9562, and the given version. If no version is given, versions 1 to 8, the Nil UUID and the Max UUID are '
-'accepted. Bad text never raises an error; a version that is not between 0 and 15 does (22023).';
+'Tests whether a string is a UUID in canonical form: 36 characters, hexadecimal digits of either case, the variant of '
+'RFC 9562, and the given version. If no version is given, versions 1 to 8, the Nil UUID and the Max UUID are accepted. '
+'Bad text never raises an error; a version that is not between 0 and 15 does (22023).';
 
 CREATE FUNCTION idgen.is_recent_short_comb(
     id uuid,
@@ -779,7 +779,7 @@ CREATE FUNCTION idgen.decimal_id() RETURNS bigint
 
 COMMENT ON FUNCTION idgen.decimal_id() IS
 'An identifier from 1 to 2^63 - 1, whose decimal digits consist of three parts: counter (1 to 922337202) * 10^10 + '
-'generator (0 to 99999) * 10^5 + idgen.launch_id (1 to 99999; 0 for tests). The counter increases over all sessions '
+'generator (0 to 99999) * 10^5 + idgen.launch_id (1 to 99999; 0 for tests). The counter increases across all sessions '
 'and restarts of the database. After its last value, it begins again with the next generator.';
 
 CREATE FUNCTION idgen.decimal_id_parts(id bigint, OUT counter int, OUT generator int, OUT launch_id int)
@@ -819,7 +819,7 @@ CREATE FUNCTION idgen.uuid_to_base(id uuid, base int) RETURNS text
 
 COMMENT ON FUNCTION idgen.uuid_to_base(uuid, int) IS
 'The uuid in digits of base 16, 32 (Crockford), 36, 58 (Bitcoin) or 62. There are always 32, 26, 25, 22 or 22 digits, '
-'so that the texts sort like the uuids in COLLATE "C". Another base raises an error (22023).';
+'so that results sort like the uuids in COLLATE "C". Another base raises an error (22023).';
 
 CREATE FUNCTION idgen.bigint_to_base(value bigint, base int) RETURNS text
     LANGUAGE C IMMUTABLE PARALLEL SAFE STRICT
@@ -852,7 +852,8 @@ CREATE FUNCTION idgen.prefixed_id_from_uuid(prefix text, id uuid) RETURNS text
 
 COMMENT ON FUNCTION idgen.prefixed_id_from_uuid(text, uuid) IS
 'A typed identifier: the prefix, an underscore and the 25 digits of the uuid in base 36, in lower case. The prefix '
-'must have 1 to 63 characters a-z, 0-9 and underscore, begin with a letter and not end with an underscore (22023).';
+'must consist of 1 to 63 characters a-z, 0-9 and underscore, begin with a letter and not end with an underscore '
+'(22023).';
 
 CREATE FUNCTION idgen.prefixed_id_to_uuid(id text, expected_prefix text DEFAULT NULL) RETURNS uuid
     LANGUAGE C IMMUTABLE PARALLEL SAFE
@@ -875,7 +876,7 @@ CREATE FUNCTION idgen.is_prefixed_id(id text, prefix text DEFAULT NULL) RETURNS 
     AS 'MODULE_PATHNAME', 'idgen_is_prefixed_id';
 
 COMMENT ON FUNCTION idgen.is_prefixed_id(text, text) IS
-'Tests whether a text is exactly what prefixed_id_from_uuid() returns for some uuid and this prefix or, if none is '
+'Tests whether a string is exactly what prefixed_id_from_uuid() returns for some uuid and this prefix or, if none is '
 'given, any prefix. Bad text never raises an error; an invalid prefix does (22023).';
 
 CREATE TABLE idgen.id_prefixes (
@@ -884,10 +885,10 @@ CREATE TABLE idgen.id_prefixes (
 );
 
 -- The filter excludes rows of three kinds of domains. For a dropped domain, pg_dump would
--- write its OID, which may belong to another type after the restore. A domain in a
--- temporary schema would not exist after the restore. A domain of an extension is created
--- and registered by that extension's script. The superuser who runs pg_dump evaluates the
--- filter, and the planner reads the indexes of the table for it. Therefore, the filter
+-- write its OID, which may belong to another type after the restore. A domain in a temporary
+-- schema would not exist after the restore. A domain of an extension is created and registered
+-- by that extension's script. The filter is evaluated with the rights of the superuser who
+-- runs pg_dump, and the planner reads the indexes of the table for it. Therefore, the filter
 -- uses only pg_catalog, and no other role can alter the table.
 SELECT pg_catalog.pg_extension_config_dump('idgen.id_prefixes',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_type t WHERE t.oid OPERATOR(pg_catalog.=) id_prefixes.domain'
@@ -938,8 +939,8 @@ CREATE FUNCTION idgen.typeid_from_uuid(prefix text, id uuid) RETURNS text
 
 COMMENT ON FUNCTION idgen.typeid_from_uuid(text, uuid) IS
 'A TypeID (specification version 0.3): the prefix, an underscore and the 26 digits of the uuid in base 32, in lower '
-'case. The prefix must have at most 63 characters a-z and underscore, and begin and end with a letter (22023); if it '
-'is empty, there is no underscore.';
+'case. The prefix must consist of at most 63 characters a-z and underscore, and begin and end with a letter (22023); '
+'if it is empty, there is no underscore.';
 
 CREATE FUNCTION idgen.typeid(prefix text DEFAULT '', clock timestamptz DEFAULT NULL) RETURNS text
     LANGUAGE SQL VOLATILE PARALLEL SAFE
@@ -961,14 +962,14 @@ CREATE FUNCTION idgen.typeid_prefix(id text) RETURNS text
     AS 'MODULE_PATHNAME', 'idgen_typeid_prefix';
 
 COMMENT ON FUNCTION idgen.typeid_prefix(text) IS
-'The prefix of a TypeID, or an empty text if there is none. Text that is not a TypeID raises an error (22P02).';
+'The prefix of a TypeID, or an empty string if there is none. Text that is not a TypeID raises an error (22P02).';
 
 CREATE FUNCTION idgen.is_typeid(id text, prefix text DEFAULT NULL) RETURNS boolean
     LANGUAGE C IMMUTABLE PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'idgen_is_typeid';
 
 COMMENT ON FUNCTION idgen.is_typeid(text, text) IS
-'Tests whether a text is a TypeID, and has this prefix if one is given. Bad text never raises an error; an invalid '
+'Tests whether a string is a TypeID, and has this prefix if one is given. Bad text never raises an error; an invalid '
 'prefix does (22023).';
 
 CREATE FUNCTION idgen.ulid(clock timestamptz DEFAULT NULL) RETURNS text
@@ -1006,10 +1007,10 @@ COMMENT ON FUNCTION idgen.ulid_timestamp(text) IS
 -- Masks and permutations
 -- ---------------------------------------------------------------------------
 
--- The keys of idgen.key_file belong to the server. A role that has EXECUTE on these functions
--- can reveal the values that a key hides in any database, or test guesses. The installer of
--- this trusted extension may be the owner of any database. Therefore, it gets no more
--- privileges than PUBLIC, and only a superuser can grant EXECUTE.
+-- The secret keys in idgen.key_file belong to the server. A role that has EXECUTE on these
+-- functions can determine the values that a key hides in any database, or test guesses. The
+-- installer of this trusted extension may be the owner of any database. Therefore, it gets no
+-- more privileges than PUBLIC, and only a superuser can grant EXECUTE.
 
 CREATE FUNCTION idgen.mask_uuid_v7(id uuid, key_name text DEFAULT 'default') RETURNS uuid
     LANGUAGE C STABLE PARALLEL RESTRICTED
@@ -1056,7 +1057,7 @@ CREATE FUNCTION idgen.hmac_comb(
 COMMENT ON FUNCTION idgen.hmac_comb(text, text, interval) IS
 'Like keyed_comb(), but with a key from idgen.key_file, so that applications that have the key can generate these '
 'prefixes, too (docs/keyed-comb.md). An unknown key raises an error (42704). A role that may call it can generate '
-'accepted keys of every area, with every key that its database finds.';
+'accepted keys of every area, with every secret key that its database can use.';
 
 CREATE FUNCTION idgen.hmac_comb_at(
     instant timestamptz,
@@ -1087,8 +1088,8 @@ CREATE FUNCTION idgen.is_recent_hmac_comb(
 COMMENT ON FUNCTION idgen.is_recent_hmac_comb(uuid, text, text, interval, interval, interval, interval, timestamptz) IS
 'Tests whether a UUID is of version 4 and has a prefix that hmac_comb() returns for this area and period at some time '
 'from clock - past_tolerance to clock + future_tolerance (both default to tolerance). key_name is a list of one to '
-'eight keys, separated by white space, and any of them is accepted. An unknown key raises an error (42704), as does a '
-'tolerance that is negative or has months, or a window of more than 64 periods (22023).';
+'eight names, separated by white space, and each of these keys is accepted. An unknown key raises an error (42704), as '
+'does a tolerance that is negative or has months, or a window of more than 64 periods (22023).';
 
 CREATE FUNCTION idgen.check_recent_hmac_id() RETURNS trigger
     LANGUAGE C VOLATILE PARALLEL RESTRICTED
@@ -1140,7 +1141,7 @@ COMMENT ON COLUMN idgen.creation_identifiers.entity_id IS
 COMMENT ON COLUMN idgen.creation_identifiers.entity_number IS
 'The entity that the command created, if a bigint identifies it.';
 COMMENT ON COLUMN idgen.creation_identifiers.entity_text IS
-'The entity that the command created, if a text identifies it.';
+'The entity that the command created, if a string identifies it.';
 COMMENT ON COLUMN idgen.creation_identifiers.request_hash IS
 'The first 64 bits of the SHA-256 of the request''s canonical text, which is the same on every server version and '
 'machine, and in every encoding. NULL if no request was given.';
@@ -1189,7 +1190,7 @@ CREATE FUNCTION idgen.create_once_text(
     AS 'MODULE_PATHNAME', 'idgen_create_once_text';
 
 COMMENT ON FUNCTION idgen.create_once_text(uuid, text, text, jsonb) IS
-'Like create_once(), but for entities that a text of 1 to 255 bytes identifies. Another length raises an error '
+'Like create_once(), but for entities that a string of 1 to 255 bytes identifies. Another length raises an error '
 '(22023).';
 
 CREATE FUNCTION idgen.forget_creation(command_id uuid) RETURNS boolean
@@ -1221,7 +1222,7 @@ CREATE FUNCTION idgen.forget_creation_of_text(entity_text text, command_name tex
     AS 'MODULE_PATHNAME', 'idgen_forget_creation_of_text';
 
 COMMENT ON FUNCTION idgen.forget_creation_of_text(text, text) IS
-'Like forget_creation_of(), but for an entity that a text and the name of its command identify.';
+'Like forget_creation_of(), but for an entity that a string and the name of its command identify.';
 
 CREATE FUNCTION idgen.purge_creations(
     older_than interval DEFAULT '24 hours',

@@ -101,8 +101,8 @@ shown_text(const char *bytes, int length, int max)
 }
 
 /*
- * Convert text from the server's encoding to UTF-8.  Returns the argument
- * itself if no byte changes.  Sets *length to the length of the result.
+ * Convert text from the server's encoding to UTF-8.  Returns "bytes" itself if
+ * no byte changes.  Sets *length to the length of the result.
  */
 char *
 utf8_text(char *bytes, int *length)

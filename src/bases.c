@@ -11,7 +11,7 @@
 
 /*
  * uuid_to_base(id uuid, base int) returns text
- *	Writes leading zeros, so that the texts sort like the uuids.
+ *	Writes leading zeros, so that results sort like the uuids.
  */
 PG_FUNCTION_INFO_V1(idgen_uuid_to_base);
 Datum

@@ -398,7 +398,7 @@ check_row(FunctionCallInfo fcinfo, const TriggerFunction *function)
 		const pg_uuid_t *id = DatumGetUUIDP(datum);
 		Window		window = rule_window(&kept->rule, GetCurrentTimestamp());
 
-		/* an UPDATE that leaves the identifier unchanged needs no key */
+		/* an UPDATE that leaves the identifier unchanged needs no secret key */
 		if (!is_unchanged(data, kept->attnum, id) &&
 			!rule_accepts(&kept->rule, id, &window))
 			refuse_new(data, kept, id, &window);
@@ -410,7 +410,7 @@ check_row(FunctionCallInfo fcinfo, const TriggerFunction *function)
  * check_recent_id() returns trigger
  *	For row-level BEFORE INSERT OR UPDATE triggers.  The trigger's arguments
  *	are the column, the scheme, and optional name=value arguments, which
- *	correspond to the arguments of check_recent_...() other than the clock.
+ *	correspond to the arguments of check_recent_...() other than id and clock.
  */
 PG_FUNCTION_INFO_V1(idgen_check_recent_id);
 Datum

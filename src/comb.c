@@ -324,8 +324,8 @@ idgen_short_comb_timestamp(PG_FUNCTION_ARGS)
  *	T. Vondra's sequential UUID: its prefix increases by one every block_size
  *	values of a sequence, and repeats after block_count blocks.  The prefix has
  *	as many whole bytes as block_count requires.  If block_count is not a power
- *	of 256, there are more blocks, and they are smaller, so that the length of
- *	the cycle stays the same.
+ *	of 256, there are more than block_count blocks, each smaller than
+ *	block_size, so that the length of the cycle stays the same.
  */
 PG_FUNCTION_INFO_V1(idgen_sequence_comb);
 Datum

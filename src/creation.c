@@ -181,8 +181,8 @@ require_lasting_table(void)
  * trigger writes to.
  *
  * The server reports the key only in the text of the DETAIL, and the index
- * only by its name.  Searching for the command instead would require a
- * subtransaction for each INSERT, and a snapshot that contains the row.
+ * only by its name.  Searching for the command would require a subtransaction
+ * for each INSERT, and a snapshot that contains the row.
  */
 static bool
 violates_command_index(const ErrorData *error, Datum command_id)
@@ -307,7 +307,7 @@ refuse_to_record(Datum command_id, const Creation *creation)
 
 /*
  * Describe a command, for the DETAIL of an error.  "name" introduces a name
- * that is too long to be shown in full; "request" describes a request.
+ * that is too long to be shown in full; "request" describes any request.
  */
 static char *
 describe_command(const Creation *creation, const char *name, const char *request)

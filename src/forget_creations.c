@@ -52,7 +52,7 @@ static KeptStatement forget_command =
 {"DELETE FROM idgen.creation_identifiers WHERE command_id OPERATOR(pg_catalog.=) $1",
 0, 1, {UUIDOID}, NULL};
 
-/* IS TRUE prevents a scan of the index on created_at, which would not be in the order of ids */
+/* IS TRUE prevents a scan of the index on created_at, which would not return rows in the order of ids */
 static KeptStatement forget_commands =
 {"DELETE FROM idgen.creation_identifiers WHERE command_id OPERATOR(pg_catalog.=) ANY ($1)"
 " AND (created_at OPERATOR(pg_catalog.<=) $2) IS TRUE", 0, 2, {UUIDARRAYOID, TIMESTAMPTZOID}, NULL};
@@ -93,7 +93,7 @@ idgen_forget_creation(PG_FUNCTION_ARGS)
  * forget_creation_of(entity_id uuid),
  * forget_creation_of_bigint(entity_number bigint, command_name text),
  * forget_creation_of_text(entity_text text, command_name text) return bigint
- *	A number or a text identifies an entity only together with the command's name.
+ *	A number or string identifies an entity only together with the command's name.
  */
 PG_FUNCTION_INFO_V1(idgen_forget_creation_of_uuid);
 Datum

@@ -86,8 +86,8 @@ id_text_is_canonical(FunctionCallInfo fcinfo, const Radix *radix, int digits)
 }
 
 /*
- * Make a text from all digits of a uuid.  A prefix that is neither NULL nor
- * empty precedes the digits, separated from them by an underscore.
+ * Make a text value from all digits of a uuid.  A prefix that is neither NULL
+ * nor empty precedes the digits, separated from them by an underscore.
  */
 Datum
 id_text_make(const text *prefix, const pg_uuid_t *id, const Radix *radix)

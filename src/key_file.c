@@ -346,7 +346,7 @@ named_key(const text *name)
 	int			length = VARSIZE_ANY_EXHDR(name);
 	const NamedKey *key;
 
-	/* an assign hook would miss a value that the command line sets */
+	/* an assign hook would miss a value set on the command line */
 	if (unlikely(!loaded || loaded_after != PgReloadTime))
 	{
 		forget_keys();

@@ -5,7 +5,7 @@
  * docs/keyed-comb.md defines the prefix.  Its first 24 bits depend on the
  * period (by default, an hour) that contains the time.  Its last 8 bits depend
  * on the twelfth of the period.  Each part consists of the first bits of the
- * HMAC-SHA-256 of a text "LEVEL PERIOD NUMBER AREA".  LEVEL is 1 for the
+ * HMAC-SHA-256 of a string "LEVEL PERIOD NUMBER AREA".  LEVEL is 1 for the
  * period and 2 for the twelfth, PERIOD is the length of the period in
  * milliseconds, and NUMBER is the number of the period or twelfth, counted
  * from the Unix epoch.  In an index, the keys of a period are adjacent, and so
@@ -71,7 +71,7 @@ initialize_segment(void *segment, const uint8 *random)
 
 SharedSegment keyed_segment = {SEGMENT_NAME, SECRET_BYTES, initialize_segment, NULL};
 
-/* Return the server's key for this database.  The key has PG_SHA256_DIGEST_LENGTH bytes. */
+/* Return the server's key for this database.  The key is PG_SHA256_DIGEST_LENGTH bytes long. */
 static const uint8 *
 server_key(bool clock_given)
 {
@@ -175,9 +175,9 @@ make_area(KeyedArea *made, KeySource source, const text *key_name, const text *n
 
 /*
  * Return the cached state for one key, area and period.  It is valid until the
- * next call, and until the next reload of the configuration, after which the
- * name may denote a different key.  The area's name is in UTF-8.  key_name is
- * NULL unless the key is in the key file.
+ * next call or reload of the configuration.  After a reload, the name may
+ * denote a different key.  The area's name is in UTF-8.  key_name is NULL
+ * unless the key is in the key file.
  */
 KeyedArea *
 keyed_area(KeySource source, const text *key_name, const text *name, int64 period_ms)

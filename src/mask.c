@@ -2,14 +2,14 @@
  * mask.c
  *	  Keys that are ordered inside the database and opaque outside.
  *
- * mask_uuid_v7() applies a keyed permutation to the 122 bits of a version 7
- * UUID, and returns the result as a version 4 UUID.  docs/masks.md defines the
+ * mask_uuid_v7() applies a keyed permutation to 122 bits of a version 7 UUID,
+ * and returns the result as a version 4 UUID.  docs/masks.md defines the
  * permutation.  permute() is a keyed permutation of the numbers from 1 to a
  * given maximum.  Both are Feistel networks with SipHash-2-4 as the round
  * function.  The messages that they hash have different lengths.
  *
- * These functions are STABLE, because the keys may change when the server
- * reloads its configuration.
+ * These functions are STABLE, because the secret keys may change when the
+ * server reloads its configuration.
  */
 #include "postgres.h"
 

@@ -4,8 +4,8 @@
  *
  * An ObjectId consists of a 32-bit Unix time in seconds, 40 random bits that a
  * process draws once, and a 24-bit counter with a random start.  The text
- * consists of 24 hexadecimal digits.  In collation "C", the texts sort like
- * the bytes.
+ * consists of 24 hexadecimal digits.  In collation "C", the text forms sort
+ * like the bytes.
  */
 #include "postgres.h"
 
@@ -41,8 +41,8 @@ make_object_id(uint32 seconds, uint64 low)
  *	With a clock, everything except the time is random.  Without a clock, the
  *	result is greater than all results that this process has returned without a
  *	clock.  In a new second, the counter continues from its last value, and
- *	wraps around.  Within a second, or if the system clock has gone back, an
- *	overflow of the counter increments the seconds.
+ *	wraps around at its maximum.  Within a second, or if the system clock has
+ *	gone back, an overflow of the counter increments the seconds.
  */
 PG_FUNCTION_INFO_V1(idgen_object_id);
 Datum

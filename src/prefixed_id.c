@@ -6,11 +6,11 @@
  * underscore, and the 25 digits of a uuid in base 36.  Functions that read it
  * are lenient: leading zeros can be omitted, and letters can be of either
  * case.  A domain accepts only the canonical text, so that each identifier has
- * exactly one text.
+ * exactly one text form.
  *
  * A TypeID (version 0.3 of its specification) consists of an optional prefix
- * with an underscore, and the 26 digits of a uuid in base 32.  There is only
- * one text for each TypeID.
+ * with an underscore, and the 26 digits of a uuid in base 32.  Each TypeID has
+ * only one text form.
  */
 #include "postgres.h"
 
@@ -105,7 +105,7 @@ prefix_argument(FunctionCallInfo fcinfo, int argno, const PrefixedKind *kind)
 	return prefix;
 }
 
-/* Make a text from the prefix in argument 0 and the uuid in argument 1. */
+/* Make a text value from the prefix in argument 0 and the uuid in argument 1. */
 static Datum
 make_prefixed(FunctionCallInfo fcinfo, const PrefixedKind *kind)
 {
@@ -176,7 +176,7 @@ prefix_of(FunctionCallInfo fcinfo, const PrefixedKind *kind)
 }
 
 /*
- * Is argument 0 a text that make_prefixed() can return, for the prefix in
+ * Is argument 0 a value that make_prefixed() can return, for the prefix in
  * argument 1 or, if that is NULL, for any prefix?  Text that is too long is
  * not detoasted.
  */

@@ -161,7 +161,7 @@ static const uint8 values_62[] = {
 	['a'] = 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61
 };
 
-/* Digits are in ASCII order, so texts of equal width sort by value in "C". */
+/* Digits are in ASCII order, so strings of equal width sort by value in "C". */
 const Radix radix_16 =
 {16, 32, encode_16, decode_16, "0123456789abcdef", values_16};
 const Radix radix_crockford =

@@ -9,7 +9,7 @@
 #define SETTING_UNSET		(-1)
 
 /* the greatest values of these settings */
-#define NODE_MAX			PG_UINT16_MAX	/* trace_id() has the most bits */
+#define NODE_MAX			PG_UINT16_MAX	/* trace_id() has the widest node */
 #define LAUNCH_MAX			99999
 
 /* the end of a generator's HINT if the required setting is missing */

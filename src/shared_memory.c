@@ -15,9 +15,9 @@
  *   first call of any function in a session tries to create, or attach to, all
  *   segments.
  *
- * Loading the library never fails because no memory is available or because a
- * segment has another size.  Only functions that need the segment raise errors
- * (53200; 53000 if the slots of dynamic shared memory are used up; 55000).
+ * Loading the library succeeds even if no memory is available or a segment has
+ * another size.  Only functions that need the segment raise errors (53200;
+ * 53000 if the slots of dynamic shared memory are used up; 55000 otherwise).
  *
  * A segment is initialized before the postmaster creates backends, or under an
  * LWLock that each backend acquires to attach to it.  The lock is a memory

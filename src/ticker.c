@@ -10,11 +10,11 @@
  * share a ticker, and therefore skip each other's values.
  *
  * Each database has one sequence per layout, which stores a high-water mark.
- * The mark consists of a Unix second that is later than all values returned
- * and, in the bits below it, the signature of the ticker that wrote it.  It is
- * written by setval(), and its WAL is flushed before values reach the mark.  A
- * new mark reserves RESERVED seconds, and is renewed when half of them are
- * used, so that a standby may lag behind by the other half.
+ * The mark consists of a Unix time in seconds that is later than all values
+ * returned and, in the bits below it, the signature of the ticker that wrote
+ * it.  It is written by setval(), and its WAL is flushed before values reach
+ * the mark.  A new mark reserves RESERVED seconds, and is renewed when half of
+ * them are used, so that a standby may lag behind by the other half.
  *
  * Signatures are random, and change with each start of the server.  If the
  * signature of a high-water mark is not the ticker's own, the mark was written
@@ -142,7 +142,7 @@ values_of_seconds(const TickerLayout *layout, uint64 seconds)
 	return seconds * ticks << layout->counter_bits;
 }
 
-/* Return the Unix second of a value. */
+/* Return the Unix time of a value in seconds. */
 static uint64
 second_of_value(const TickerLayout *layout, uint64 value)
 {
@@ -203,8 +203,8 @@ value_after(const TickerLayout *layout, uint64 last, uint64 now)
 }
 
 /*
- * Return the second of the next value.  The last value is read again, because
- * other sessions may have returned values while this one waited.
+ * Return the Unix time of the next value in seconds.  Read the last value
+ * again, because other sessions may have returned values meanwhile.
  */
 static uint64
 next_second(const TickerLayout *layout)
@@ -317,8 +317,8 @@ look_at_sequence(const TickerLayout *layout)
 
 /*
  * Wait for the time that corresponds to a difference between values, but not
- * longer than WAIT_MS_MAX.  If the whole wait will take more than a second,
- * issues a WARNING, unless *warned is already true, and sets *warned.
+ * longer than WAIT_MS_MAX.  If the whole wait will take more than a second and
+ * *warned is false, issues a WARNING and sets *warned.
  */
 static void
 wait_for_clock(const TickerLayout *layout, uint64 values, bool *warned)

@@ -3,7 +3,7 @@
  *	  ULID: a 48-bit Unix time in milliseconds and 80 random bits, as text.
  *
  * The text consists of 26 digits of Crockford's base 32.  In collation "C",
- * the texts sort like the bits.
+ * the text forms sort like the bits.
  */
 #include "postgres.h"
 

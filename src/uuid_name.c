@@ -11,7 +11,7 @@
 
 #include "arguments.h"
 
-/* Compute the hash of a namespace and of a name in UTF-8, and return its first 128 bits. */
+/* Hash a namespace followed by a name in UTF-8, and return the first 128 bits of the hash. */
 static pg_uuid_t
 hash_name(pg_cryptohash_type type, const pg_uuid_t *namespace, text *name)
 {
@@ -47,8 +47,8 @@ idgen_uuid_v5(PG_FUNCTION_ARGS)
 
 /*
  * named_uuid_v7(instant timestamptz, namespace uuid, name text) returns uuid
- *	Returns a version 7 UUID of the instant.  The first bits of the hash's two
- *	halves follow the version (12 bits) and the variant (62 bits).
+ *	Returns a version 7 UUID.  The first 12 bits of the hash follow the
+ *	version, and the first 62 bits of its second half follow the variant.
  */
 PG_FUNCTION_INFO_V1(idgen_named_uuid_v7);
 Datum

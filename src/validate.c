@@ -106,8 +106,8 @@ prefix_is_in_window(const Rule *rule, const pg_uuid_t *id, const Window *window)
 }
 
 /*
- * With one of the rule's keys, does a twelfth that the window intersects have
- * the identifier's prefix?  Each key is used even if it is not needed, so that
+ * With one of the rule's secret keys, does a twelfth that the window
+ * intersects have the identifier's prefix?  Each key is always used, so that
  * neither an error (42704) nor the duration depends on the identifier.
  */
 static bool
@@ -218,7 +218,7 @@ scheme_by_name(const char *name)
 			 errhint("Supported schemes are short_comb, comb and uuid_v7.")));
 }
 
-/* Set the area (in UTF-8) and the keys (a list separated by white space). */
+/* Set the area (in UTF-8) and the key names (a list separated by white space). */
 void
 rule_set_keys(Rule *rule, const text *area, const text *key_names)
 {

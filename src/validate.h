@@ -9,7 +9,7 @@
 
 #include "short_prefix.h"
 
-/* Maximum number of keys in a check, which accepts several while one replaces another. */
+/* Maximum number of secret keys in a check, which accepts several while one replaces another. */
 #define MAX_RULE_KEYS	8
 
 /* The requirements of a check, except for the clock. */

@@ -22,7 +22,7 @@ typedef struct LeafSample
 	double		density;		/* 0 to 1 */
 	double		tuple_bytes;	/* of a tuple for one row */
 	double		rebuilt_bytes;	/* the size of the index after REINDEX */
-	double		uuid_version;	/* of all sampled UUIDs, or texts of UUIDs; 0
+	double		uuid_version;	/* of all sampled UUIDs, also in text form; 0
 								 * if it differs; -1 if a value is not a UUID */
 
 	/*

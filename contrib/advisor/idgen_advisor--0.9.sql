@@ -165,7 +165,7 @@ END $$;
 COMMENT ON FUNCTION idgen.index_reports(bigint, boolean, interval) IS
 'The rows of index_report() for all B-tree indexes of the database that have at least the given size in bytes, the '
 'largest first. Adds the WAL that each index writes per day according to the server''s statistics, if these are at '
-'least min_age old, and the WAL that keyed_comb() would save. For an index that cannot be read, the advice is the '
+'least min_age old, and the WAL that keyed_comb() would save. For an index that cannot be read, the advice states the '
 'reason.';
 
 CREATE FUNCTION idgen.index_wal(
@@ -191,7 +191,7 @@ BEGIN
         RETURN;
     END IF;
 
-    -- All blocks of a record belong to one relation. block_ref is a text such as:
+    -- All blocks of a record belong to one relation. block_ref is a string such as:
     -- blkref #0: rel 1663/5/16802 fork main blk 1 (FPW); hole: ...
     RETURN QUERY EXECUTE format($sql$
         WITH file AS (
@@ -292,7 +292,7 @@ END $$;
 
 COMMENT ON FUNCTION idgen.key_plan(numeric, interval, interval, int) IS
 'The expected cost of each kind of key for a table with the given rate of inserts, once the table is as old as the '
-'retention, and whether the kind is recommended. An argument out of range is an error (22023).';
+'retention, and whether the kind is recommended. An argument out of range raises an error (22023).';
 
 CREATE FUNCTION idgen.expected_key_cost(
     kind text, index_rows float8, rows_per_checkpoint float8, rows_per_period float8 DEFAULT NULL,
@@ -305,8 +305,8 @@ CREATE FUNCTION idgen.expected_key_cost(
 
 COMMENT ON FUNCTION idgen.expected_key_cost(text, float8, float8, float8, int, int, float8) IS
 'The full-page images, their bytes, and the bytes of WAL records that an insert is expected to write for a B-tree '
-'index on a key of the given kind (random, ordered, short_comb or keyed_comb). Also, the expected leaf density (0 to '
-'1) and size of the index. An argument out of range is an error (22023), and so is an unknown kind (42704).';
+'index on a key of the given kind (random, ordered, short_comb or keyed_comb), and the expected leaf density (0 to 1) '
+'and size of the index. An argument out of range raises an error (22023), as does an unknown kind (42704).';
 
 CREATE FUNCTION idgen.internal_key_advice(
     index oid, rows float8, uuid_version float8, is_prefixed boolean, OUT why_not text, OUT change text
@@ -314,9 +314,9 @@ CREATE FUNCTION idgen.internal_key_advice(
     LANGUAGE SQL STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
-        -- The reason why other keys cannot change where new rows are inserted, or NULL if they can, and these keys. The
-        -- first column must be a key of this table, unique alone or together with a time. If a primary key begins with
-        -- another column, such as a tenant, a later uuid that is not a foreign key is the key.
+        -- why_not: the reason why other keys cannot change where new rows are inserted, or NULL. change: such keys.
+        -- The first column must be a key of this table, unique alone or together with a time. If a primary key begins
+        -- with another column, such as a tenant, a later uuid that is not a foreign key is the key.
         SELECT CASE
             WHEN (rows > 0) IS NOT TRUE OR uuid_version IS NULL THEN 'the sample contains no keys'
             WHEN s.is_command THEN NULL
@@ -375,8 +375,8 @@ CREATE FUNCTION idgen.internal_new_keys(relation oid, key smallint, is_prefixed 
     SET search_path = pg_catalog, pg_temp
     AS $$
         -- The keys that new rows of a table can have. The area is the name of the table or, for a partition, of the
-        -- partitioned table. It begins with the schema unless this is public, or the area would be too long. Checks
-        -- are named, because they are not evaluated.
+        -- partitioned table. It begins with the schema unless the schema is public or the area would be too long. CHECK
+        -- constraints are named, because they are not evaluated.
         SELECT coalesce(
                    (SELECT format('keys that trigger %I accepts', min(g.tgname::text))
                     FROM pg_trigger g JOIN pg_proc p ON p.oid = g.tgfoid
@@ -456,13 +456,13 @@ CREATE FUNCTION idgen.internal_rates(
 DECLARE
     version int := current_setting('server_version_num');
     checkpoints float8;
-    counted_since timestamptz;                              -- start of counting checkpoints; "since": rows
+    counted_since timestamptz;                              -- start of the checkpoint count; "since": of the row count
 BEGIN
     EXECUTE CASE WHEN version >= 180000 THEN 'SELECT num_done, stats_reset FROM pg_stat_checkpointer'
                  WHEN version >= 170000 THEN 'SELECT num_timed + num_requested, stats_reset FROM pg_stat_checkpointer'
                  ELSE 'SELECT checkpoints_timed + checkpoints_req, stats_reset FROM pg_stat_bgwriter' END
     INTO checkpoints, counted_since;
-    -- the statistics of a database that were never reset began with the others
+    -- if the statistics of a database were never reset, they began with the others
     SELECT coalesce(d.stats_reset, least(counted_since, a.stats_reset, w.stats_reset)) INTO since
     FROM pg_stat_database d, pg_stat_archiver a, pg_stat_wal w WHERE d.datname = current_database();
     checkpoint := make_interval(secs => least(31557600,

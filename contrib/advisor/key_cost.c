@@ -131,8 +131,8 @@ read_arguments(FunctionCallInfo fcinfo)
 
 /*
  * Return the fraction of the leaves' space that is filled.  Leaves of random
- * keys, and of prefixes with many rows, are between half full and full.  Keys
- * in ascending order fill leaves up to the fillfactor at the end of the index,
+ * keys, and of prefixes with many rows, are ln(2) full on average.  Keys in
+ * ascending order fill leaves up to the fillfactor at the end of the index,
  * and half of each leaf elsewhere.  The same is true of prefixes with fewer
  * rows than half a leaf.  If a twelfth of a period has fewer rows than a leaf,
  * the leaves of keyed COMBs are up to a tenth emptier than those of random
@@ -199,7 +199,7 @@ distinct_pages(double pages, double changes)
  * Return the expected number of images.  Of the new rows, near_inserts rows
  * are inserted among near_rows; the first of these is not counted.  The other
  * new rows are inserted among later_rows.  A row that becomes the last row of
- * a leaf also changes the next leaf and the page above.
+ * a leaf also changes the next leaf and the parent page.
  */
 static double
 images_among(const KeyModel *model, double near_inserts, double later_rows)
@@ -253,8 +253,8 @@ keyed_comb_images(const KeyModel *model)
 
 /*
  * Return the expected number of images for the rows between two checkpoints.
- * The first split changes the page above and the next leaf.  In each period of
- * a keyed COMB, one of these two pages already has an image in half of the
+ * The first split changes the parent page and the next leaf.  In each period
+ * of a keyed COMB, one of these two pages already has an image in half of the
  * cases.  Pages that were created after the checkpoint need no image.
  */
 static double

@@ -98,7 +98,7 @@ prefix_length(const char *digits, Size length)
 	return prefix;
 }
 
-/* Update the prefix for a text that is not a UUID. */
+/* Update the prefix for a text value that is not a UUID. */
 static void
 count_prefix(Datum value, LeafSample *sample)
 {

@@ -103,7 +103,7 @@ typedef struct NewRows
 } NewRows;
 
 /*
- * Return a row's index tuple.  Return NULL if its key is long, compressed or
+ * Return a row's index tuple.  Returns NULL if its key is long, compressed or
  * stored out of line, or if the row is not in the partial index.
  */
 static IndexTuple
@@ -379,8 +379,8 @@ place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,
 
 	/*
 	 * If keys ascend in many places, "count" rows may be too few.  All
-	 * located rows are more likely to include several rows of each place, and
-	 * to reveal that the places are in no particular order.
+	 * located rows are more likely than these to include several rows of each
+	 * place, and to reveal that the places are in no particular order.
 	 */
 	share = Min(share, all_leaves / distinct_pages(sample->leaf_pages, rows->count));
 	if (correlation(rows, count) >= ORDERED_CORRELATION ||
@@ -393,7 +393,7 @@ place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,
 	}
 	if (share >= SCATTERED_SHARE)
 		return PLACEMENT_SCATTERED;
-	/* a sample of the new rows is on relatively many leaf pages */
+	/* sampled rows are on more leaf pages per row than all new rows */
 	if (sampled > FILLING_SHARE * count)
 		return PLACEMENT_UNKNOWN;
 	return share < LOCAL_SHARE ? PLACEMENT_LOCAL : PLACEMENT_MIXED;
@@ -402,7 +402,7 @@ place(const NewRows *rows, int count, int leaf_pages, const LeafSample *sample,
 /*
  * Return the expected number of full-page images for the rows of a checkpoint
  * interval.  A leaf page that was created by a split needs no image, but a
- * split also changes the page above and the next leaf page.  In a fraction
+ * split also changes the parent page and the next leaf page.  In a fraction
  * groups / leaves of the splits, the next leaf page is outside the group and
  * needs another image.  If more rows are inserted than were located, the
  * number of leaf pages is extrapolated by a power law.  Its exponent is
@@ -460,7 +460,7 @@ read_newest_rows(Relation index, Relation table, const LeafSample *sample,
 	 */
 	limit = Min(NEWEST_ROWS, Max(LEAST_ROWS, sample->rows / SHARE_OF_ROWS));
 	rows = find_new_rows(index, table, limit);
-	/* keep located rows, and leave pages for measure_leaves() to read */
+	/* keep only located rows, and leave pages for measure_leaves() to read */
 	for (int i = 0; i < rows.count && located < limit && pages.count < INDEX_PAGES - MEASURED_ROWS; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

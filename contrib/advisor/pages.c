@@ -234,8 +234,8 @@ find_item(Relation index, IndexTuple tuple, Page page)
 
 /*
  * Are the key columns compared only by built-in code, and is every sequence of
- * bytes a value of their types?  This is not true of arrays, composite types
- * and ranges: they are compared by the functions of their elements, and
+ * bytes a valid value of their types?  This is not true of arrays, composite
+ * types or ranges: they are compared by the functions of their elements, and
  * check_page() does not check their structure.
  */
 bool

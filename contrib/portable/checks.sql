@@ -35,7 +35,7 @@ CREATE OR REPLACE FUNCTION idgen.is_uuid(id text, version int DEFAULT NULL) RETU
                                || CASE WHEN version IS NULL THEN '|0{8}-(0{4}-){3}0{12}|f{8}-(f{4}-){3}f{12}'
                                        ELSE '' END || ')$') COLLATE "C" END;
 COMMENT ON FUNCTION idgen.is_uuid(text, int) IS
-    'Tests whether a text is a UUID in canonical form of the given version. If no version is given, versions 1 to 8, '
+    'Tests whether a string is a UUID in canonical form of the given version. If no version is given, versions 1 to 8, '
     'the Nil UUID and the Max UUID are accepted.';
 
 -- Return a rule, or raise 22023 if the window of a short COMB could contain every prefix: a

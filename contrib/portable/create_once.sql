@@ -90,8 +90,8 @@ BEGIN
 END $$;
 
 -- The search can use an index, but the server may plan a sequential scan while the table is
--- small. The settings also affect triggers. Before version 18, a scan in a trigger that has
--- no index then has such a high cost estimate that JIT would compile it in each execution.
+-- small. The settings also affect triggers. Before version 18, a scan without an index in a
+-- trigger then has such a high cost estimate that JIT would compile it in each execution.
 -- src/creation.c explains the order of searching and recording.
 CREATE OR REPLACE FUNCTION idgen.portable_create_once(
     command uuid, INOUT id uuid, INOUT number bigint, INOUT text_id text, name text, hash bigint, OUT created boolean
@@ -191,7 +191,7 @@ BEGIN
         command_id, NULL, NULL, proposed_id, command_name, idgen.portable_request_hash(request)) c;
 END $$;
 COMMENT ON FUNCTION idgen.create_once_text(uuid, text, text, jsonb) IS
-    'Like create_once(), but for entities that a text of 1 to 255 bytes identifies.';
+    'Like create_once(), but for entities that a string of 1 to 255 bytes identifies.';
 
 -- Delete commands by their ids, and return their number. Only an index scan locks the rows
 -- in the order of the ids. If a late retry has recorded a command again, the new row is
@@ -245,7 +245,7 @@ CREATE OR REPLACE FUNCTION idgen.forget_creation_of_text(entity_text text, comma
         SELECT count(*) FROM forgotten
     $$;
 COMMENT ON FUNCTION idgen.forget_creation_of_text(text, text) IS
-    'Like forget_creation_of(), but for an entity that a text and the name of its command identify.';
+    'Like forget_creation_of(), but for an entity that a string and the name of its command identify.';
 
 CREATE OR REPLACE FUNCTION idgen.purge_creations(
     older_than interval DEFAULT '24 hours', command_name text DEFAULT NULL, batch_size bigint DEFAULT 10000

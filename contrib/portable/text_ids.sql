@@ -51,11 +51,11 @@ CREATE OR REPLACE FUNCTION idgen.portable_part(bits bit, start int, count int) R
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN substring(bits FROM start FOR count)::bigint;
 
--- New identifiers are written in bases 32 and 36, which therefore have separate, faster
--- functions. The callers are in PL/pgSQL, and the expressions are in SQL functions.
--- The names in SQL functions are resolved while this file runs, so the callers do not need
--- to set search_path, which would be slower. The planner inlines the SQL functions, because
--- their arguments are variables of the callers.
+-- New identifiers are written in bases 32 and 36, which therefore have separate functions
+-- without numeric arithmetic. The callers are in PL/pgSQL, and the expressions are in SQL
+-- functions. The names in SQL functions are resolved while this file runs, so the callers do
+-- not need to set search_path, which would slow them down. The planner inlines the SQL
+-- functions, because their arguments are variables of the callers.
 --
 -- Return the last five digits of a number.
 CREATE OR REPLACE FUNCTION idgen.portable_5_digits(n bigint, digits bytea, base bigint) RETURNS bytea
@@ -134,7 +134,7 @@ BEGIN
     RETURN result;
 END $$;
 COMMENT ON FUNCTION idgen.uuid_to_base(uuid, int) IS
-    'The uuid in digits of base 16, 32 (Crockford), 36, 58 (Bitcoin) or 62, with leading zeros, so that the texts sort '
+    'The uuid in digits of base 16, 32 (Crockford), 36, 58 (Bitcoin) or 62, with leading zeros, so that results sort '
     'like the uuids in COLLATE "C".';
 
 -- Is a prefix valid? If digits are not allowed, it is the prefix of a TypeID, which can be
@@ -156,9 +156,9 @@ BEGIN
     RETURN prefix;
 END $$;
 
--- Parse a text. "form" is 'bare' if the text consists of digits and leading zeros can be
--- omitted, 'full' if it consists of all digits, 'prefixed' if a prefix precedes the digits,
--- and 'optional' if it consists of an optional prefix without digits, and all digits.
+-- Parse a string. "form" is 'bare' if it consists of digits and leading zeros can be omitted,
+-- 'full' if it consists of all digits, 'prefixed' if a prefix precedes the digits, and
+-- 'optional' if it consists of an optional prefix without digits, and all digits.
 CREATE OR REPLACE FUNCTION idgen.portable_read(
     value text, noun text, digits text, form text, OUT prefix text, OUT id uuid
 ) LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE STRICT SET search_path = pg_catalog, pg_temp AS $$
@@ -210,7 +210,7 @@ BEGIN
        || lpad(to_hex(mod(n, 1099511627776)::bigint), 10, '0');
 END $$;
 
--- Return the uuid in a text. Raises 23514 if the text has a prefix other than the expected one.
+-- Return the uuid in a string. Raises 23514 if its prefix is not the expected one.
 CREATE OR REPLACE FUNCTION idgen.portable_uuid_with(
     value text, expected_prefix text, noun text, digits text, form text
 ) RETURNS uuid
@@ -274,8 +274,8 @@ BEGIN
        AND right(id, 25) <= 'f5lxx1zz5pnorynqglhzmsp33' COLLATE "C";
 END $$;
 COMMENT ON FUNCTION idgen.is_prefixed_id(text, text) IS
-    'Tests whether a text is exactly what prefixed_id_from_uuid() returns for some uuid and this prefix or, if none is '
-    'given, any prefix.';
+    'Tests whether a string is exactly what prefixed_id_from_uuid() returns for some uuid and this prefix or, if none '
+    'is given, any prefix.';
 
 -- ---- TypeID ----
 
@@ -304,7 +304,7 @@ COMMENT ON FUNCTION idgen.typeid_to_uuid(text, text) IS
 CREATE OR REPLACE FUNCTION idgen.typeid_prefix(id text) RETURNS text
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN (idgen.portable_read(id, 'TypeID', '0123456789abcdefghjkmnpqrstvwxyz', 'optional')).prefix;
-COMMENT ON FUNCTION idgen.typeid_prefix(text) IS 'The prefix of a TypeID, or an empty text if there is none.';
+COMMENT ON FUNCTION idgen.typeid_prefix(text) IS 'The prefix of a TypeID, or an empty string if there is none.';
 
 CREATE OR REPLACE FUNCTION idgen.is_typeid(id text, prefix text DEFAULT NULL) RETURNS boolean
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
@@ -317,7 +317,7 @@ BEGIN
        AND (prefix IS NULL OR rtrim(left(id, -26), '_') = prefix COLLATE "C");
 END $$;
 COMMENT ON FUNCTION idgen.is_typeid(text, text) IS
-    'Tests whether a text is a TypeID, and has this prefix if one is given.';
+    'Tests whether a string is a TypeID, and has this prefix if one is given.';
 
 -- ---- ULID ----
 
@@ -347,7 +347,7 @@ CREATE OR REPLACE FUNCTION idgen.ulid_timestamp(id text) RETURNS timestamptz
     RETURN idgen.portable_instant('1970-01-01', idgen.portable_first_48_bits(idgen.ulid_to_uuid(id)) * 1000);
 COMMENT ON FUNCTION idgen.ulid_timestamp(text) IS 'The time in a ULID, to the millisecond.';
 
--- Is a text a ULID in upper case? The function is not STRICT, so that the planner inlines it
+-- Is a string a ULID in upper case? The function is not STRICT, so that the planner inlines it
 -- in ulid_within().
 CREATE OR REPLACE FUNCTION idgen.portable_is_ulid(id text) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE
@@ -357,7 +357,7 @@ CREATE OR REPLACE FUNCTION idgen.is_ulid(id text) RETURNS boolean
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN idgen.portable_is_ulid(id);
 COMMENT ON FUNCTION idgen.is_ulid(text) IS
-    'Tests whether a text is exactly what ulid_from_uuid() returns for some uuid: 26 digits, in upper case. Never '
+    'Tests whether a string is exactly what ulid_from_uuid() returns for some uuid: 26 digits, in upper case. Never '
     'raises an error.';
 
 CREATE OR REPLACE FUNCTION idgen.ulid_floor(instant timestamptz) RETURNS text

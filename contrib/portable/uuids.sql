@@ -229,7 +229,7 @@ CREATE OR REPLACE FUNCTION idgen.portable_hmac_block(key bytea, pad text) RETURN
     LANGUAGE SQL IMMUTABLE PARALLEL SAFE STRICT
     RETURN substr(bit_send(('x' || encode(key, 'hex'))::bit(512) # ('x' || repeat(pad, 64))::bit(512)), 5);
 
--- Return the HMAC-SHA-256 (RFC 2104) of a text in UTF-8, with a key of at most 64 bytes.
+-- Return the HMAC-SHA-256 (RFC 2104) of a string in UTF-8, with a key of at most 64 bytes.
 CREATE OR REPLACE FUNCTION idgen.portable_hmac(key bytea, message text) RETURNS bytea
     LANGUAGE SQL STABLE PARALLEL SAFE STRICT
     RETURN sha256(idgen.portable_hmac_block(key, '5c')
