@@ -161,7 +161,7 @@ debian_copy_sources() {
         tar xf - --no-same-owner -C "$DEBIAN_ROOT/idgen"
 }
 
-# Build a server in the Debian system, unless this has been done. Its source tree is the one that IDGEN_POSTGRES names,
+# Build a server in the Debian system, unless it has been built. Its source tree is the one that IDGEN_POSTGRES names,
 # or otherwise Debian's. Set PG_CONFIG. The folder /opt/postgresql-VERSION-NAME also contains the source. Arguments:
 # MAJOR NAME CONFIGURE-OPTION ...
 debian_build_server() {

@@ -107,7 +107,7 @@ SELECT idgen.check_recent_uuid_v7('017f22e2-79b0-7cc3-98c4-dc0c0c07398f', '1 min
 SELECT idgen.check_recent_uuid_v7('017f22e2-79b0-4cc3-98c4-dc0c0c07398f', '1 minute',
     clock => '2022-02-22 19:21:00+00');
 
--- a CHECK constraint also rejects later UPDATEs of a row, and its restore
+-- a CHECK constraint also rejects later UPDATEs of an old row, and the restore of the row
 CREATE TEMP TABLE brought (id uuid, note int);
 INSERT INTO brought VALUES ('017f22e2-79b0-7cc3-98c4-dc0c0c07398f');
 ALTER TABLE brought ADD CONSTRAINT is_recent CHECK (idgen.is_recent_uuid_v7(id)) NOT VALID;

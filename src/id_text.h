@@ -15,7 +15,7 @@ typedef struct IdText
 {
 	const char *bytes;
 	int			length;
-	const char *noun;			/* for messages, such as "ULID" */
+	const char *noun;			/* the type in messages, such as "ULID" */
 } IdText;
 
 extern IdText id_text_argument(FunctionCallInfo fcinfo, const char *noun,

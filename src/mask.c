@@ -106,7 +106,7 @@ typedef struct Feistel
 	SipHash		hash;			/* state after hashing size and area */
 	int			message_length;
 	int			right_bits;
-	uint64		masks[2];		/* of the left and the right half */
+	uint64		masks[2];		/* of the left and right halves */
 } Feistel;
 
 /* Make the smallest network that permutes at least "count" numbers. */

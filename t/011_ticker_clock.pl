@@ -1,7 +1,7 @@
 # Verify functions that use a ticker when the server's clock is set back and ahead. This happens while sessions generate
 # values, between restarts, and while the postmaster is killed repeatedly. No value is returned twice. A function that
 # is a day ahead of the clock waits for the clock (t/033_cancel.pl cancels such waits). The procedure in docs/tickers.md
-# corrects the effects of a wrong clock. Sessions that have waited for each other return values for the current time.
+# corrects the effects of a wrong clock. Sessions that had to wait return values for the time after the wait.
 
 use FakeClock;
 use Load;

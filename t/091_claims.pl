@@ -76,7 +76,7 @@ for my $entry (@entries)
 }
 
 # --- Figures and "reveals" without a claim ----------------------------------------------------
-# The numbers of versions, specifications and errors are not figures.
+# Version numbers, numbers of sections and RFCs, and SQLSTATEs are not figures.
 my $no_figure = qr/`[^`]*`
 	|(?i:PostgreSQL|versions?|from\ version|section)\ [\d., and]+
 	|(?:RFC\ |SHA-|SipHash-2-)\d+

@@ -59,7 +59,7 @@ never fill the left half.""",
                     "rows", "new rows", ["wal_bytes_per_row", "index_mb"], TO_RANDOM),
     "age": Scene("WAL over the age of the table", """\
 A table with only a key and a number grows for five years. It receives rows in only 200 minutes of each 45.5-day cycle
-of short COMBs. Rows of other minutes would increase the cost of random keys, because the table would be larger. They
+of short COMBs. With rows in other minutes, too, the table would be larger, and random keys would cost more. These rows
 would not affect the cost of short COMBs, which share pages only with short COMBs of the same minutes in other cycles.
 Each measurement covers the rows of the five minutes after a checkpoint. Short COMBs have a run length of 1, as if a
 separate transaction inserted each row.""",
@@ -75,7 +75,7 @@ checkpoints.""",
                    "WAL of an inserted row by the rate of the inserts, by key and time between two checkpoints",
                    {"index_bytes_per_row": "every (30|60) minutes"}),
     "speed": Scene("Rows a second", """\
-Sessions insert one row per transaction, using the server's clock. The tables are described under [a usual
+Sessions insert one row per transaction, using the server's clock. The tables are those of the section [A usual
 table](#a-usual-table), and contain the rows of a month. There is a checkpoint every 30 seconds. In each round, the keys
 are measured one after another. From PostgreSQL 16 on, the server uses direct I/O, so the tables are cached only in
 shared buffers.""",
@@ -85,7 +85,7 @@ shared buffers.""",
 The given number of rows is inserted after a checkpoint, and an immediate shutdown stops the server. Recovery replays
 the WAL of these rows, as a standby does, and the server logs how long this takes. The operating system has cached the
 files. From PostgreSQL 16 on, the replay is also measured with direct I/O, which disables prefetching during recovery.
-The tables are described under [a usual table](#a-usual-table).""",
+The section [A usual table](#a-usual-table) describes the tables.""",
                     "table", "rows", ["replay_s"], TO_RANDOM),
     "bulk": Scene("Many rows at once", """\
 A table with only a key and a number contains the rows of a year. After a checkpoint, many rows are inserted by one

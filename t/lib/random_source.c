@@ -4,7 +4,7 @@
  * The server preloads this library.  It reads two files in the folder
  * $IDGEN_RANDOM.  The file "fail" contains the ID of a process whose next
  * request for 16 bytes fails, or 0 if all such requests of all processes fail.
- * The file "secret" contains the 16 bytes that answer such requests.
+ * The file "secret" contains the 16 bytes that a request returns.
  */
 #include <stdio.h>
 #include <stdlib.h>

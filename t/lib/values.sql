@@ -138,8 +138,8 @@ CREATE FUNCTION instant(us numeric) RETURNS timestamptz LANGUAGE sql RETURN CASE
 
 -- Arguments of checks. unit_us is the length of the period, if it is valid, and "number" is the number of the period
 -- that contains the clock. One window in seven is as wide as the cycle of prefixes allows, or wider by 1 us. At least
--- half of the identifiers contain a time, and the others contain a prefix. This time or prefix belongs to the clock, to
--- an end of the window, or to a time just outside the window.
+-- half of the identifiers contain a time, and the others contain a prefix. This is the time or prefix of the
+-- clock, of an end of the window, or of a time just outside the window.
 CREATE TABLE random_windows AS WITH picked AS (
 	SELECT k::int, up_to('bytes', k, 9)::int - 1 AS bytes, instants[1 + up_to('clock', k, cardinality(instants))] AS at,
 		spans[1 + up_to('tolerance', k, cardinality(spans))] AS tolerance,

@@ -124,7 +124,7 @@ sub start
 
 sub send { my ($self, @words) = @_; print { $self->{input} } join("\t", @words) . "\n"; $self->{input}->flush }
 
-# Return the words of an answer, which begins with "ok" or "error". Libraries may print other lines.
+# Wait for a line that begins with "ok" or "error", and return its fields. Libraries may print other lines.
 sub answer
 {
 	my ($self) = @_;
