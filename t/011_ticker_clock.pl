@@ -132,6 +132,8 @@ for my $function (qw(snowflake trace_id js_id))
 	$owner->ask('COMMIT');
 	my %seconds = map { $_->answer => 1 } @waiting;
 	is(join(' ', sort keys %seconds), $begin, "$function: no session raises the ticker above the marks of the others");
+	is(ask("SELECT idgen.${function}_counter(idgen.$function())"), @waiting + ($function eq 'trace_id'),
+		"$function: the values of a second are consecutive, and begin with the least counter");
 	$_->quit for $owner, @waiting;
 }
 $node->stop;
