@@ -69,7 +69,7 @@ is(outcome($of_shop, database => 'store'), '1', 'a renamed one finds it if the l
 # --- An error in the configuration ----------------------------------------------------------------
 # With this setting, the session logs that it has read the configuration.
 my $count = q{SELECT count(idgen.hmac_comb('', 'wrong'))};
-my ($show) = $page->section('The key file') =~ /`(SELECT \* FROM pg_file_settings.*?)`/s;
+my ($show) = $page->prose('The key file') =~ /`(SELECT \* FROM pg_file_settings.*?)`/s;
 $session->ask('SET log_min_messages = debug2');
 remove_from_file('wrong');
 $node->append_conf('postgresql.conf', 'wrok_mem = 1MB');
