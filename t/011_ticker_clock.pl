@@ -141,6 +141,6 @@ for my $function (qw(snowflake trace_id js_id))
 $clock->stand_still_at($begin += 60);
 my $epoch = "to_timestamp($begin) - 2199023255551 * interval '1 ms'";
 is(outcome("SELECT idgen.snowflake_counter(idgen.snowflake($epoch))"), '0', 'the last millisecond of an epoch');
-is(outcome("SELECT idgen.snowflake($epoch - interval '1 ms')"), '22008', '... after which an id has no place for the time');
+is(outcome("SELECT idgen.snowflake($epoch - interval '1 ms')"), '22008', '... and the next one is out of range');
 $node->stop;
 done_testing();
