@@ -62,6 +62,18 @@ sub let_insert
 	is(ask($inserting), '2', "$name: the clients insert");
 }
 
+# Repeat a statement, or a transaction, while it ends with a lock timeout, and return the answer.
+sub ask_again
+{
+	my ($session, $statement) = @_;
+	my $answer;
+	wait_until(sub {
+			$answer = $session->ask($statement);
+			$session->ask('ROLLBACK') if $answer eq '55P03';
+			return $answer ne '55P03' });
+	return $answer;
+}
+
 # --- The way in ---------------------------------------------------------------------------
 # A transaction that has read the table blocks ALTER TABLE. Without the page's timeout, the clients would wait, too.
 my $migrating = Page->new('migrating');
@@ -76,16 +88,8 @@ is($changing->ask($_), '55P03', "behind a reader, it gives up: $_")
 is($changing->ask('ROLLBACK'), '', '... and is rolled back');
 let_insert('beside a reader');
 $reading->ask('COMMIT');
-my $changed;
-wait_until(sub {
-		$changed = $changing->ask($change);
-		$changing->ask('ROLLBACK') if $changed eq '55P03';
-		return $changed ne '55P03' });
-is($changed, 't', 'when repeated, it succeeds');
-wait_until(sub {
-		my $result = $changing->ask($change_sales);
-		$changing->ask('ROLLBACK') if $result eq '55P03';
-		return $result eq 't' });
+is(ask_again($changing, $change), 't', 'when repeated, it succeeds');
+is(ask_again($changing, $change_sales), 't', '... as does the same for a bigserial');
 cmp_ok(ask("INSERT INTO $_ DEFAULT VALUES RETURNING id"), '>', 1e15, "... and new keys of $_ are snowflakes")
   for 'events', 'sales';
 $_->quit for $reading, $changing;
@@ -98,12 +102,7 @@ $block .= $of_events =~ s/events/sales/gr;
 let_insert('before');
 for my $statement ("$block$drop" =~ /(BEGIN;.*?COMMIT;|[^;]+;)\n/gs)
 {
-	my $result;
-	# Repeat a statement that ended with a lock timeout.
-	wait_until(sub {
-			$result = $leaving->ask($statement);
-			$leaving->ask('ROLLBACK') if $result eq '55P03';
-			return $result ne '55P03' });
+	ask_again($leaving, $statement);
 	is($leaving->{sqlstate}, undef, $statement) or diag($leaving->{errors});
 	let_insert($statement);
 }
