@@ -3,6 +3,7 @@
 # is a day ahead of the clock waits for the clock (t/033_cancel.pl cancels such waits). The procedure in docs/tickers.md
 # corrects the effects of a wrong clock. Sessions that had to wait return values for the time after the wait.
 
+use Config;
 use FakeClock;
 use Load;
 use Server;
@@ -142,5 +143,61 @@ $clock->stand_still_at($begin += 60);
 my $epoch = "to_timestamp($begin) - 2199023255551 * interval '1 ms'";
 is(outcome("SELECT idgen.snowflake_counter(idgen.snowflake($epoch))"), '0', 'the last millisecond of an epoch');
 is(outcome("SELECT idgen.snowflake($epoch - interval '1 ms')"), '22008', '... and the next one is out of range');
+
+# --- The limits of marks, while the clock stands still --------------------------------------
+# Set a function's mark to the given time, as if another server had written it. The functions below have whole seconds.
+sub set_mark { my ($function, $time) = @_; ask("SELECT setval('idgen.${function}_mark', $time\::bigint << 28)") }
+sub second_and_counter
+{
+	my ($function) = @_;
+	return "SELECT extract(epoch FROM idgen.${function}_timestamp(v))::bigint, idgen.${function}_counter(v)
+		FROM (SELECT idgen.$function() AS v) AS _";
+}
+
+$control = session();
+$clock->stand_still_at($begin += 60);
+my $values_of_second = 1 << 16;
+ask("SELECT count(idgen.js_id()) FROM generate_series(1, $values_of_second - 1)");
+set_mark('js_id', $begin + 1);
+is(ask(second_and_counter('js_id')), $begin + 1 . '|0', 'js_id: a mark skips a single value');
+for my $function (qw(snowflake trace_id js_id))
+{
+	my $least = $function eq 'trace_id' ? 1 : 0;
+	my $query = second_and_counter($function);
+	my $call = "SELECT idgen.${function}_counter(idgen.$function())";
+
+	$clock->stand_still_at($begin += 60);
+	set_mark($function, my $mark = $begin + 30);
+	is(ask($query), "$mark|$least", "$function: the first value after a mark is the first one of that second");
+	is(ask($query), $mark . '|' . ($least + 1), '... and the mark that this wrote skips nothing');
+
+	# A mark is written for the next second, and reserves 10 seconds more.
+	$mark = $begin + $day + 11;
+	set_mark($function, $mark + 1);
+	is(outcome($query), '55000', "$function: the first mark that is too far ahead");
+	set_mark($function, $mark);
+	my @waiting = (session(), session());
+	ok($waiting[0]->send_blocked($control, $call, 'Extension'), '... and the last one that is not: the function waits');
+	$clock->stand_still_at($begin += 11);
+	ok($waiting[1]->send_blocked($control, $call, 'Extension'), '... also for the last second');
+	$clock->stand_still_at($begin += 1);
+	is(join(' ', sort map { $_->answer } @waiting), $least . ' ' . ($least + 1), '... until that is over');
+	is(ask($query), $mark . '|' . ($least + 2), '... and then returns the values of that second');
+	$_->quit for @waiting;
+	$begin += $day;
+}
+
+# The greatest mark has 35 bits. (A 32-bit time_t does not reach it.)
+if ($Config{ptrsize} == 8)
+{
+	my $last = 'SELECT extract(epoch FROM date_trunc(\'second\', ' . $time_of{uuid_v7_ordered} . '))::bigint';
+	my $greatest = (1 << 35) - 1;
+	$clock->stand_still_at($greatest - 11);
+	is(outcome($last), $greatest - 11, 'uuid_v7_ordered: the greatest mark is written');
+	$clock->stand_still_at($greatest - 6);
+	is(outcome($last), $greatest - 6, '... and serves until half of the reserved seconds are used');
+	$clock->stand_still_at($greatest - 5);
+	is(outcome($last), '2200H', '... but no later one exists');
+}
 $node->stop;
 done_testing();
