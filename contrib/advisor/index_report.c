@@ -101,6 +101,14 @@ require_rights(Relation table, Relation index)
 				 errhint("Members of pg_stat_scan_tables can report on the index.")));
 }
 
+static void
+report_missing(Oid relid)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_TABLE),
+			 errmsg("relation with OID %u does not exist", relid)));
+}
+
 /* Open a relation.  Raises 42P01 if it does not exist or was dropped concurrently. */
 static Relation
 open_relation(Oid relid)
@@ -108,35 +116,39 @@ open_relation(Oid relid)
 	Relation	relation = try_relation_open(relid, AccessShareLock);
 
 	if (relation == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", relid)));
+		report_missing(relid);
 	return relation;
 }
 
 /*
  * Open an index and its table.  As in other commands, the caller must have
- * USAGE on the schema, and the table is locked before the index.
+ * USAGE on the schema, and the table is locked before the index.  Everything
+ * is checked after that, because another session may be creating or dropping
+ * the relation.
  */
 static Relation
 open_index(Oid relid, Relation *table)
 {
 	Oid			table_oid = IndexGetRelation(relid, true);
-	char		kind = get_rel_relkind(relid);
-	Oid			schema = get_rel_namespace(relid);
+	Relation	index;
+	Oid			schema;
 
-	if (OidIsValid(schema) &&
-		!DatumGetBool(DirectFunctionCall2(has_schema_privilege_id, ObjectIdGetDatum(schema),
+	*table = open_relation(OidIsValid(table_oid) ? table_oid : relid);
+	index = open_relation(relid);
+
+	schema = RelationGetNamespace(index);
+	if (!DatumGetBool(DirectFunctionCall2(has_schema_privilege_id, ObjectIdGetDatum(schema),
 										  CStringGetTextDatum("USAGE"))))
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_SCHEMA, get_namespace_name(schema));
-	if (OidIsValid(schema) && kind != RELKIND_INDEX)
+	if (index->rd_rel->relkind != RELKIND_INDEX)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("cannot report on relation \"%s\"", get_rel_name(relid)),
-				 errdetail_relkind_not_supported(kind),
+				 errmsg("cannot report on relation \"%s\"", RelationGetRelationName(index)),
+				 errdetail_relkind_not_supported(index->rd_rel->relkind),
 				 errhint("Specify an index of a table or of a partition, or a table with a primary key.")));
-	*table = open_relation(OidIsValid(table_oid) ? table_oid : relid);
-	return open_relation(relid);
+	if (index->rd_index->indrelid != table_oid)
+		report_missing(relid);
+	return index;
 }
 
 /*

@@ -156,6 +156,17 @@ $session->ask('BEGIN ISOLATION LEVEL REPEATABLE READ; TABLE passing');
 ask('CREATE TABLE newer (id int PRIMARY KEY)');
 like($session->ask(q{SELECT idgen.index_report('newer')}), qr/^55000$/,
 	'an index that is newer than the snapshot is an error');
+
+# Check relations that another session is creating: the report waits for its transaction.
+my @fresh = $session->ask(q{ROLLBACK; BEGIN; CREATE TABLE fresh (id int PRIMARY KEY, note int); CREATE INDEX ON fresh (note);
+	SELECT 'fresh'::regclass::oid, 'fresh_pkey'::regclass::oid, 'fresh_note_idx'::regclass::oid}) =~ /(\d+)/g;
+my @waiting = map { session(user => 'reader') } @fresh;
+my $control = session();
+$waiting[$_]->send_blocked($control, "SELECT idgen.index_report($fresh[$_])") for 0 .. $#fresh;
+$session->ask('COMMIT');
+is(join(' ', map { $_->answer } @waiting), '42809 42P01 42P01', 'relations that are being created are errors');
+is(placement($fresh[2]), 'unknown', '... and later they are not');
+$_->quit for @waiting, $control;
 $session->quit;
 
 # Check reports during concurrent inserts, deletions and VACUUM.
