@@ -1225,7 +1225,7 @@ COMMENT ON FUNCTION idgen.forget_creation_of_text(text, text) IS
 'Like forget_creation_of(), but for an entity that a string and the name of its command identify.';
 
 CREATE FUNCTION idgen.purge_creations(
-    older_than interval DEFAULT '24 hours',
+    older_than interval,
     command_name text DEFAULT NULL,
     batch_size bigint DEFAULT 10000
 ) RETURNS bigint

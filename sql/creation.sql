@@ -209,7 +209,7 @@ SELECT count(*), min(entity_number), max(entity_number) FROM idgen.creation_iden
 SELECT idgen.purge_creations('72 hours', batch_size => 10) AS purged;
 SELECT idgen.purge_creations('72 hours', batch_size => 10) AS purged;
 SELECT count(*), min(entity_number), max(entity_number) FROM idgen.creation_identifiers;
-SELECT idgen.purge_creations() AS purged;
+SELECT idgen.purge_creations('24 hours') AS purged;
 SELECT count(*), min(entity_number), max(entity_number) FROM idgen.creation_identifiers;
 SELECT idgen.purge_creations('30 days') AS purged;
 SELECT idgen.purge_creations('106751991 days 04:00:54.775807') AS purged;
@@ -265,7 +265,7 @@ ROLLBACK;
 -- by default, each call deletes at most 10,000 commands
 INSERT INTO idgen.creation_identifiers (command_id, command_name, entity_number, created_at)
 SELECT md5(n::text)::uuid, 'order', n, now() - interval '2 days' FROM generate_series(1, 20004) n;
-SELECT idgen.purge_creations() AS purged, idgen.trim_creations(3) AS trimmed, idgen.trim_creations(3) AS one;
+SELECT idgen.purge_creations('24 hours') AS purged, idgen.trim_creations(3) AS trimmed, idgen.trim_creations(3) AS one;
 TRUNCATE idgen.creation_identifiers;
 
 -- a long name, which is stored out of line, is recorded and compared completely, but truncated in messages

@@ -34,12 +34,12 @@ is(ask("
 		TRUNCATE $table;
 		INSERT INTO $table (command_id, command_name, entity_number, created_at) VALUES ($command, '', 1, '2001-01-01');
 		SELECT created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000d', $entity, '');
-		SELECT idgen.purge_creations(), idgen.trim_creations(1000);
+		SELECT idgen.purge_creations('24 hours'), idgen.trim_creations(1000);
 		DROP EXTENSION idgen;
 		CREATE EXTENSION idgen;
 		SELECT entity_id, created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000d', $entity, '');
 		SELECT entity_id, created FROM idgen.create_once('c0000000-0000-4000-8000-00000000000d', idgen.uuid_v4(), '');
-		SELECT idgen.purge_creations(), idgen.trim_creations(0)"),
+		SELECT idgen.purge_creations('24 hours'), idgen.trim_creations(0)"),
 	"t\n1|0\n$row|t\n$row|f\n0|1", 'a session continues after the extension was dropped and created');
 
 # --- Tables of other shapes ---------------------------------------------------

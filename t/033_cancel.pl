@@ -158,7 +158,7 @@ ask(q{
 		RETURN SQLERRM;
 	END $$});
 check_working('a call that reads the key file', 'SELECT error_of_file()', 0.7);
-check_working('purge_creations()', q{SELECT 'n=' || idgen.purge_creations(batch_size => 200000)}, 1);
+check_working('purge_creations()', q{SELECT 'n=' || idgen.purge_creations('24 hours', batch_size => 200000)}, 1);
 check_working('trim_creations()', q{SELECT 'n=' || idgen.trim_creations(0, batch_size => 200000)}, 1);
 
 # --- Waiting for the clock --------------------------------------------------

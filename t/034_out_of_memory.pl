@@ -47,7 +47,7 @@ my %calls = (
 	'create_once() in a transaction' =>
 	  [ q{BEGIN; SELECT entity_number FROM idgen.create_once_bigint('COMMAND', NUMBER, 'order'); COMMIT}, 'NUMBER' ],
 	'forget_creation()' => [ q{SELECT idgen.forget_creation('COMMAND')}, 'f' ],
-	'purge_creations()' => [ 'SELECT idgen.purge_creations()', '0' ],
+	'purge_creations()' => [ q{SELECT idgen.purge_creations('3 days')}, '0' ],
 	'trim_creations()' => [ q{SELECT idgen.trim_creations(0, 'nothing')}, '0' ],
 	'remember_command()' => [ q{SELECT idgen.remember_command(NULL, 'COMMAND') IS NOT NULL}, 't' ],
 	'parse_prefixed_id()' => [ q{SELECT domain FROM idgen.parse_prefixed_id('acct_1')}, 'account_id' ],

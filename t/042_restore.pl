@@ -174,7 +174,7 @@ sub uses_grants
 	is(as('application', $database, $_, $on), 't', "$database: a role with grants can run: $_") for
 		q{SELECT created FROM idgen.create_once_bigint(idgen.uuid_v4(), 1, 'order')},
 		qq{SELECT NOT created FROM idgen.create_once($command, $entity, 'order', '{"customer": 7}')},
-		'SELECT idgen.purge_creations() = 0',
+		q{SELECT idgen.purge_creations('3 days') = 0},
 		q{SELECT domain IS NOT NULL FROM idgen.parse_prefixed_id('inv_1')},
 		q{SELECT setval('idgen.snowflake_mark', last_value) > 0 FROM idgen.snowflake_mark},
 		q{SELECT idgen.unpermute(idgen.permute(7, 'shop'), 'shop') = 7};

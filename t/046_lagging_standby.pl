@@ -79,7 +79,7 @@ my $lagging = session(node => $standby);
 is($lagging->ask("SELECT idgen.$_"), '25006', "$_ is rejected on the standby") for
 	q{forget_creation('c1000000-0000-4000-8000-000000000001')}, q{forget_creation_of_bigint(7, 'order')},
 		"forget_creation_of($known)",
-	'purge_creations()', 'trim_creations(0)', 'decimal_id()', q{sequence_comb('blocks')},
+	q{purge_creations('3 days')}, 'trim_creations(0)', 'decimal_id()', q{sequence_comb('blocks')},
 	q{create_id_domain('user_id', 'user')};
 
 # --- Commands in read-only transactions and on standbys --------------------------

@@ -116,7 +116,7 @@ is_in_page();
 $node->adjust_conf('postgresql.conf', 'idgen.key_file', undef);
 reload_until($uses_key, '55000');
 is_in_page();
-for my $statement ('SELECT idgen.purge_creations()', 'TABLE idgen.decimal_id_counter')
+for my $statement (q{SELECT idgen.purge_creations('3 days')}, 'TABLE idgen.decimal_id_counter')
 {
 	is($session->ask("SET ROLE pg_monitor; $statement"), '42501', "without privileges: $statement");
 	is_in_page();

@@ -248,7 +248,7 @@ COMMENT ON FUNCTION idgen.forget_creation_of_text(text, text) IS
     'Like forget_creation_of(), but for an entity that a string and the name of its command identify.';
 
 CREATE OR REPLACE FUNCTION idgen.purge_creations(
-    older_than interval DEFAULT '24 hours', command_name text DEFAULT NULL, batch_size bigint DEFAULT 10000
+    older_than interval, command_name text DEFAULT NULL, batch_size bigint DEFAULT 10000
 ) RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp SET enable_seqscan = off SET jit = off AS $$

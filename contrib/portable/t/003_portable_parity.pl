@@ -65,7 +65,7 @@ is(hash_of($long, 'p'), hash_of($long, 'c'), 'so is that of 800 kB of numbers');
 is(ask(q{BEGIN;
 	CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'DELETE'; END $$;
 	CREATE TRIGGER refuse BEFORE DELETE ON idgen.creation_identifiers EXECUTE FUNCTION refuse();
-	SELECT idgen.purge_creations(), idgen.trim_creations(1000); ROLLBACK}, 'p'), '0|0',
+	SELECT idgen.purge_creations('24 hours'), idgen.trim_creations(1000); ROLLBACK}, 'p'), '0|0',
 	'where nothing is to be deleted, nothing is');
 
 # --- A rule that is dropped: the session keeps the plan without the INSERT ------
