@@ -7,7 +7,9 @@
  * queries follow even damaged line pointers.  The report reads pages that no
  * query needs to read, and must not crash the server.  Therefore, like
  * amcheck, it checks that the tuples of a copy lie within the page, and that
- * their values lie within the tuples.
+ * their values lie within the tuples.  It sets the flags for values of variable
+ * width: without them, the server would store wrong offsets of columns in the
+ * relation cache.
  */
 #include "postgres.h"
 
@@ -76,7 +78,7 @@ is_index_tuple(Relation index, BTPageOpaque page, OffsetNumber offset, IndexTupl
 	Size		key_size = size;
 	Size		begin;
 
-	if (size < sizeof(IndexTupleData) || IndexTupleSize(tuple) != size)
+	if (size < sizeof(IndexTupleData) || IndexTupleSize(tuple) != size || size > LEAF_BYTES / 3)
 		return false;
 	if (BTreeTupleIsPosting(tuple))
 	{
@@ -96,6 +98,7 @@ is_index_tuple(Relation index, BTPageOpaque page, OffsetNumber offset, IndexTupl
 	if (!P_ISLEAF(page) && offset == P_FIRSTDATAKEY(page))
 		return true;
 	begin = IndexInfoFindDataOffset(tuple->t_info);
+	tuple->t_info |= INDEX_VAR_MASK;
 	return key_size >= begin && BTreeTupleGetNAtts(tuple, index) <= RelationGetDescr(index)->natts &&
 		values_fit(index, BTreeTupleGetNAtts(tuple, index),
 				   IndexTupleHasNulls(tuple) ? (uint8 *) tuple + sizeof(IndexTupleData) : NULL,
@@ -112,6 +115,7 @@ is_row(Relation table, HeapTupleHeader row, Size size)
 		return false;
 	count = HeapTupleHeaderGetNatts(row);
 	has_nulls = row->t_infomask & HEAP_HASNULL;
+	row->t_infomask |= HEAP_HASVARWIDTH;
 	return count <= RelationGetDescr(table)->natts && row->t_hoff <= size &&
 		row->t_hoff == MAXALIGN(SizeofHeapTupleHeader + (has_nulls ? BITMAPLEN(count) : 0)) &&
 		values_fit(table, count, has_nulls ? row->t_bits : NULL, (char *) row + row->t_hoff, size - row->t_hoff);
