@@ -311,7 +311,8 @@ rule_refuse(const Rule *rule, const pg_uuid_t *id, const Window *window, const C
 								is_trigger && !checker->has_unique_index ?
 								" The table has no unique index on the column alone, so the trigger cannot find existing rows." : ""),
 			 errhint("%s%s", scheme->advise(rule),
-					 is_trigger ? "" : " For a late batch, pass the time at which its identifiers were generated as \"clock\"."),
+					 is_trigger ? "" : " If this is a command's id, find out first whether the command was executed."
+					 " For a late batch, pass the time at which its identifiers were generated as \"clock\"."),
 			 is_trigger ? errtablecol(checker->relation, checker->attnum) : 0,
 			 err_generic_string(PG_DIAG_CONSTRAINT_NAME, checker->name)));
 }

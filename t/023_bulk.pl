@@ -100,13 +100,17 @@ for my $call (q{purge_creations('0', batch_size => 1000000)}, 'trim_creations(0,
 
 # A purge by name also reads the commands that have other names, unless the index shown on the page exists.
 my ($index) = Page->new('reference')->blocks('forget_creation, purge_creations, trim_creations');
-for my $call (q{purge_creations('0', 'import')}, q{trim_creations(0, 'import')})
+for my $expected ("0\n5000", "0\n0")
 {
-	my @read = map { ask(qq{TRUNCATE idgen.creation_identifiers; BEGIN; $_;
-		INSERT INTO idgen.creation_identifiers (command_id, command_name, entity_number, created_at)
-			SELECT idgen.uuid_v4(), 'order', i, '2026-01-01' FROM generate_series(1, 5000) i;
-		SELECT idgen.$call;
-		SELECT idx_tup_fetch $scans; ROLLBACK}) } 'SELECT', $index;
-	is_deeply(\@read, [ "0\n5000", "0\n0" ], "$call: how many commands are read, without an index and with it");
+	for my $call (q{purge_creations('0', 'import')}, q{trim_creations(0, 'import')})
+	{
+		my $read = ask(qq{TRUNCATE idgen.creation_identifiers; BEGIN;
+			INSERT INTO idgen.creation_identifiers (command_id, command_name, entity_number, created_at)
+				SELECT idgen.uuid_v4(), 'order', i, '2026-01-01' FROM generate_series(1, 5000) i;
+			SELECT idgen.$call;
+			SELECT idx_tup_fetch $scans; ROLLBACK});
+		is($read, $expected, "$call: how many commands are read");
+	}
+	ask($index) if $expected =~ /5000/;
 }
 done_testing();

@@ -170,7 +170,11 @@ sub pay { return in_app(payment(@_)) }
 	like($app[0]->ask(payment($key)), qr/\|t$/, 'a request runs');
 	my $first = $app[0]->answer;
 	is($status_of->($app[1]->ask(payment($key))), 409, 'a repeated one that waits ends with 55P03');
+	my $cancel = "EXECUTE cancel_payment('${tenants}1', $key)";
+	$app[1]->ask($prepared);
+	is($app[1]->ask($cancel), '55P03', '... and it cannot be canceled');
 	$app[0]->ask('COMMIT');
+	is($app[1]->ask($cancel), '23514', '... not even later');
 	is($app[1]->ask(payment($key)), $first =~ s/t$/f/r, '... and later gets the answer');
 
 	# Roll back a first attempt, as a crash before the commit would.
@@ -179,6 +183,9 @@ sub pay { return in_app(payment(@_)) }
 	my $lost = $app[0]->ask(payment($key));
 	$app[0]->ask('ROLLBACK');
 	like(pay($key), qr/^(?!\Q$lost\E).*\|t$/, 'a retry of a request that was rolled back makes its payment');
+	my $unsent = new_key();
+	is($app[1]->ask("EXECUTE cancel_payment('${tenants}1', $unsent)"), 't', 'a payment that was not made is canceled');
+	is($status_of->(pay($unsent)), 422, '... and its request, if it still arrives, makes none');
 	is(ask('SELECT count(*) FROM payments'), 6, 'each request made one payment');
 
 	my $command = "idgen.create_once(recent_command('${tenants}1', $good, '1 day'), idgen.uuid_v4(), 'create payment',";
@@ -194,7 +201,6 @@ sub pay { return in_app(payment(@_)) }
 	is(in_app("$prepared EXECUTE find_payment('${tenants}$_->[0]', upper($old)::uuid)"), $_->[1],
 		"tenant $_->[0] looks for its payment: '$_->[1]'")
 	  for [ 1, '5' ], [ 2, '' ];
-
 
 	# These keys contain no time.
 	my ($derived, $check) = $recipe->prose($heading) =~ /use `(.*?)` as the command id.*?`(CHECK .*?)`/;

@@ -123,7 +123,10 @@ my ($one, $two) = map { session(user => 'app') } 1 .. 2;
 		join("\n", map { "$_|${tenants}1|100|1" } @charges), '... a query finds them');
 	is(changed_by('janitor', 'purge_charges'), 1, 'the purge deletes an old charge that was answered');
 	is(ask("SELECT count(*) FROM charges"), @charges + 2, '... and leaves the others');
+	my $find = sub { changed('find_charge', "'${tenants}1'", $_[0]) };
+	is($find->($unknown[0]), "\n1", '... and the client finds its charge without an answer');
 	is(changed('answer_charge', "'$charges[0]'", 1, q{'{"asked": "provider"}'}), 1, 'an operator stores an answer');
+	is($find->($unknown[0]), qq({"asked": "provider"}\n1), '... which the client finds');
 	is(changed_by('janitor', 'purge_charges'), 1, '... then its row is purged');
 
 	my $key = new_key('22 hours 59 minutes');

@@ -158,7 +158,8 @@ like($session->ask(q{SELECT idgen.index_report('newer')}), qr/^55000$/,
 	'an index that is newer than the snapshot is an error');
 
 # Check relations that another session is creating: the report waits for its transaction.
-my @fresh = $session->ask(q{ROLLBACK; BEGIN; CREATE TABLE fresh (id int PRIMARY KEY, note int); CREATE INDEX ON fresh (note);
+my @fresh = $session->ask(q{ROLLBACK;
+	BEGIN; CREATE TABLE fresh (id int PRIMARY KEY, note int); CREATE INDEX ON fresh (note);
 	SELECT 'fresh'::regclass::oid, 'fresh_pkey'::regclass::oid, 'fresh_note_idx'::regclass::oid}) =~ /(\d+)/g;
 my @waiting = map { session(user => 'reader') } @fresh;
 my $control = session();

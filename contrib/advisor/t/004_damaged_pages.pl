@@ -108,7 +108,8 @@ for my $kind (@kinds)
 	cmp_ok(@others, '<=', $kind =~ /lines|rows/ ? 0 : $seeds / 2, "$kind: errors that name relation and block")
 	  or diag(join "\n", @others);
 }
-is(ask(q{SELECT report('wide_k')}), 'XX002: relation "wide_k" contains a corrupted page at block 1', 'a tuple is too long');
+is(ask(q{SELECT report('wide_k')}), 'XX002: relation "wide_k" contains a corrupted page at block 1',
+	'a tuple is too long');
 is(outcome(q{SELECT placement FROM idgen.index_report('flags_k', 1000);
 	INSERT INTO flags VALUES ('x', 7, idgen.uuid_v7())}), 'ordered', 'the flag of a row is missing');
 is(ask($checkpointer), $server, 'no server process ended');

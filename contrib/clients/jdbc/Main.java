@@ -31,6 +31,9 @@ public final class Main {
             case "create_once":
                 var order = Orders.createOnce(db, UUID.fromString(words[0]), words[1]);
                 return List.of(order.id(), order.note());
+            case "unsafe":
+                db.setAutoCommit(true);
+                return answer(db, "create_once", words);
             case "insert_invoice":
                 Invoices.insert(db, new Invoices.Invoice(UUID.fromString(words[0]), UUID.fromString(words[1])));
                 return List.of();
@@ -39,7 +42,8 @@ public final class Main {
         }
     }
 
-    static List<String> error(SQLException error) {
+    static List<String> error(Exception exception) {
+        if (!(exception instanceof SQLException error)) return List.of("error", "", "", exception.getMessage());
         var message = error instanceof PSQLException of ? of.getServerErrorMessage() : null;
         var constraint = message == null || message.getConstraint() == null ? "" : message.getConstraint();
         return List.of("error", error.getSQLState(), constraint, error.getMessage().replaceAll("\\s+", " "));
@@ -60,7 +64,7 @@ public final class Main {
                 answer.add("ok");
                 answer.addAll(answer(db, line[0], line.length == 1 ? new String[0] : line[1].split("\t")));
                 db.commit();
-            } catch (SQLException e) {
+            } catch (SQLException | IllegalStateException e) {
                 if (db != null) db.close();
                 db = null;
                 answer.clear();

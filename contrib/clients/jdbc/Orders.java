@@ -58,6 +58,7 @@ public final class Orders {
 
     /** Requires autocommit to be off. A client generates the command id once, and sends it in every retry. */
     public static Order createOnce(Connection db, UUID command, String note) throws SQLException {
+        if (db.getAutoCommit()) throw new IllegalStateException("autocommit is on");
         UUID id;
         try (var once = prepare(db, CREATE_ONCE, command, note); var creation = once.executeQuery()) {
             creation.next();

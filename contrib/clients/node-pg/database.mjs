@@ -12,7 +12,9 @@ export async function inTransaction(work) {
   try {
     await client.query('BEGIN')
     const result = await work(client)
-    await client.query('COMMIT')
+    // If a statement failed and its error was caught, COMMIT rolls back without an error.
+    const { command } = await client.query('COMMIT')
+    if (command !== 'COMMIT') throw new Error('the transaction was rolled back')
     client.release()
     return result
   } catch (error) {

@@ -15,6 +15,10 @@ await serve({
   pages: (limit) => allPages((last) => ordersAfter(pool, last, limit)),
   new_command: () => [newCommand()],
   create_once: async (command, note) => rowOf(await createOrder(command, note)),
+  unsafe: (command, note) => inTransaction(async (db) => {
+    await insertOrder(db, { note })
+    await db.query('SELECT 1 / 0').catch(() => {})
+  }),
   insert_invoice: (id, order_id) => insertInvoice(pool, { id, order_id }),
   async children(command, order, ...items) {
     const { id, lines } = await createInvoice(command, order, items)

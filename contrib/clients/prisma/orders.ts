@@ -4,7 +4,7 @@ import { PrismaClient } from './generated/client.ts'
 // A query must not wait forever for an unreachable host.
 const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000, query_timeout: 30_000 }
 const adapter = new PrismaPg({ connectionString: process.env.DATABASE_URL, ...keepAlive })
-export const db = new PrismaClient({ adapter })
+export const db = new PrismaClient({ adapter, transactionOptions: { maxWait: 30_000, timeout: 30_000 } })
 
 // Returns the newest orders, or the orders after the last one of the previous page. Prisma cannot compare rows, so the
 // first condition determines where the index scan begins.

@@ -104,6 +104,12 @@ sub create_once
 	is($in->("SELECT string_agg(id::text, ' ') FROM orders WHERE note IN ('once', 'other')"), $id,
 		'... one row was created');
 
+	if ($program->{has}{unsafe})
+	{
+		is(($program->ask('unsafe', $commands[1], 'unsafe'))[0], 'error', 'an unsafe transaction is refused');
+		is($in->("SELECT count(*) FROM orders WHERE note = 'unsafe'"), 0, '... without a row');
+	}
+
 	# Meanwhile, its command may have been purged.
 	my $late = $in->(q{SELECT idgen.uuid_v7(now() - interval '1 day 1 minute')});
 	is_refused([ $program->ask('create_once', $late, 'late') ], 'check_recent_uuid_v7', 'a late command id is refused');
