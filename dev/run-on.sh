@@ -28,7 +28,7 @@ PG_CONFIG=$(debian_pg_config "$1")
 debian_make "$1"
 ! debian_has_source "$1" || debian_build_server "$1" release
 debian_copy_sources
-debian_run env -C /idgen PG_CONFIG="$PG_CONFIG" "${@:2}"
+debian_run env -C /idgen PG_CONFIG="$PG_CONFIG" PG_TEST_TIMEOUT_DEFAULT="${PG_TEST_TIMEOUT_DEFAULT:-180}" "${@:2}"
 status=$?
 reports=bench/lab/report
 [ ! -d "$DEBIAN_ROOT/idgen/$reports" ] ||
