@@ -54,6 +54,7 @@ sub damage
 	syswrite $pages, $page;
 	close $pages;
 }
+
 for my $kind (@kinds)
 {
 	for my $seed (1 .. $seeds)
